@@ -5,7 +5,7 @@
 //! length and the bytes.
 
 use p4cc_transport::tcp::{TcpClient, TcpServer};
-use p4cc_transport::wire::{Packet, Ports, TcpPacket, to_ipv4, to_ipv6};
+use p4cc_transport::wire::{Endpoint, Packet, Ports, TcpPacket, to_ipv4, to_ipv6};
 use p4cc_transport::{Codepoint, SenderConfig};
 use p4cc_units::Time;
 
@@ -62,10 +62,10 @@ pub(crate) fn run(input: &[u8]) {
 pub(crate) fn seeds() -> Vec<Vec<u8>> {
     let (mut client, mut server) = ends();
     let mut input = vec![0];
-    let host = |last: u8| ([2, 0, 0, 0, 0, last], [10, 0, 0, last].into());
+    let host = |last: u8| Endpoint { mac: [2, 0, 0, 0, 0, last], ip: [10, 0, 0, last].into() };
     let mut add = |header| {
         let mut frame = Vec::new();
-        let packet = TcpPacket::new(host(1), host(2), (<_>::default(), Codepoint::NOT_ECT), header);
+        let packet = TcpPacket::new(host(1), host(2), <_>::default(), Codepoint::NOT_ECT, header);
         packet.encode(&mut frame).expect("a control segment fits");
         input.push(frame.len() as u8);
         input.extend(frame);

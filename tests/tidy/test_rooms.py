@@ -17,7 +17,7 @@ import pytest
 ROOT = Path(__file__).resolve().parents[2]
 DOORS = ("lib.rs", "mod.rs")
 
-# Sources without an import circle.
+# Sources without an import circle, other than those of NATURAL_CIRCLES.
 SOURCES = [
     "engine/bmv2json/src",
     "engine/budget/src",
@@ -26,6 +26,7 @@ SOURCES = [
     "engine/ir/src",
     "engine/lower/src",
     "engine/netsim/src",
+    "engine/p4runtime/src",
     "engine/stf/src",
     "engine/switch/src",
     "engine/switchd/src",
@@ -36,6 +37,11 @@ SOURCES = [
     "host_agents/cc/src",
     "host_agents/transport/src",
 ]
+
+# Files that may import each other: ARCHITECTURE.md has the reasons.
+NATURAL_CIRCLES = {
+    "engine/p4runtime/src": {f"server/{name}.rs" for name in ("mod", "pipeline", "reads", "service", "stream")},
+}
 
 NETSIM_COMPONENTS = {"hosts", "links", "network", "parallel", "switches"}
 
@@ -151,12 +157,17 @@ class Source:
         return {path for path in found if path is not None and path != file}
 
 
-def circle(folder: Path) -> list[str]:
-    """Files that import each other in a circle, the first one again at the end; none if there is no circle."""
+def circle(folder: Path, natural: set[str] | None = None) -> list[str]:
+    """Files that import each other in a circle, the first one again at the end; none if there is no circle but the
+    natural one."""
+    natural = natural or set()
     source = Source.read(folder)
     graph = {str(file.relative_to(folder)): source.imports(module) for module, file in source.files.items()}
     sorter = TopologicalSorter(
-        {name: {str(path.relative_to(folder)) for path in imported} for name, imported in graph.items()}
+        {
+            name: {str(path.relative_to(folder)) for path in imported} - (natural if name in natural else set())
+            for name, imported in graph.items()
+        }
     )
     try:
         sorter.prepare()
@@ -178,7 +189,9 @@ def trespasses(folder: Path, never: dict[str, set[str]]) -> list[str]:
 
 @pytest.mark.parametrize("source", SOURCES)
 def test_no_files_import_each_other_in_a_circle(source: str) -> None:
-    found = circle(ROOT / source)
+    natural = NATURAL_CIRCLES.get(source)
+    assert natural is None or circle(ROOT / source), f"{source}: the natural circle is gone"
+    found = circle(ROOT / source, natural)
     assert not found, f"{source}: {' -> '.join(found)}"
 
 

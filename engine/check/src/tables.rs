@@ -37,19 +37,29 @@ struct Tables<'a> {
     open_default: bool,
 }
 
+/// A property, and where a table has it.
+#[derive(Clone, Copy)]
+struct Property<'a> {
+    name: &'a str,
+    span: Option<Span>,
+}
+
 impl Tables<'_> {
     /// `later` refers to `earlier`, so it must stand behind it, as every use stands behind its declaration.
-    fn order(&mut self, table: &TableDecl, earlier: (&str, Option<Span>), later: (&str, Option<Span>)) {
-        if let (Some(first), Some(second)) = (earlier.1, later.1)
+    fn order(&mut self, table: &TableDecl, earlier: Property<'_>, later: Property<'_>) {
+        if let (Some(first), Some(second)) = (earlier.span, later.span)
             && second.start < first.start
         {
             self.found.push(
                 Diagnostic::error(
                     second,
-                    format!("`{}` of table `{}` precedes its `{}`", later.0, table.name.name, earlier.0),
+                    format!(
+                        "`{}` of table `{}` precedes its `{}`",
+                        later.name, table.name.name, earlier.name
+                    ),
                 )
-                .with_related(first, format!("`{}` is here", earlier.0))
-                .with_help(format!("write `{}` first", earlier.0)),
+                .with_related(first, format!("`{}` is here", earlier.name))
+                .with_help(format!("write `{}` first", earlier.name)),
             );
         }
     }
@@ -67,9 +77,12 @@ impl Tables<'_> {
             &|kind| matches!(kind, TablePropertyKind::Other { name, .. } if name.name == "default_action"),
         );
         self.open_default |= default.is_none();
-        self.order(table, ("key", key), ("entries", entries));
-        self.order(table, ("actions", actions), ("default_action", default));
-        self.order(table, ("actions", actions), ("entries", entries));
+        let key = Property { name: "key", span: key };
+        let actions = Property { name: "actions", span: actions };
+        let entries = Property { name: "entries", span: entries };
+        self.order(table, key, entries);
+        self.order(table, actions, Property { name: "default_action", span: default });
+        self.order(table, actions, entries);
         let keyless = table.properties.iter().all(|property| match &property.kind {
             TablePropertyKind::Key(keys) => keys.is_empty(),
             _ => true,

@@ -40,8 +40,16 @@ pub(super) fn check(program: &Program, found: &mut Vec<Diagnostic>) {
 /// One use of a table.
 struct Site {
     span: Span,
-    /// The statement that is next, and the one that looks at the result.
-    follows: (Option<Span>, Option<Span>),
+    follows: Follows,
+}
+
+/// What follows a use of a table.
+#[derive(Clone, Copy, PartialEq, Eq)]
+struct Follows {
+    /// The next statement.
+    next: Option<Span>,
+    /// The statement that looks at the result.
+    reader: Option<Span>,
 }
 
 #[derive(Default)]
@@ -58,18 +66,20 @@ impl Sites {
     fn stmt(&mut self, stmt: &Stmt, next: Option<Span>) {
         match &stmt.kind {
             StmtKind::Call(Call { callee: Callee::Table(table), .. }) => {
-                self.site(*table, stmt.span, (next, None))
+                self.site(*table, stmt.span, Follows { next, reader: None })
             }
-            StmtKind::SwitchAction { table, .. } => self.site(*table, stmt.span, (next, Some(stmt.span))),
+            StmtKind::SwitchAction { table, .. } => {
+                self.site(*table, stmt.span, Follows { next, reader: Some(stmt.span) })
+            }
             _ => {}
         }
         let (mut exprs, mut bodies) = (Vec::new(), Vec::new());
         stmt_parts(stmt, &mut exprs, &mut bodies);
-        exprs.into_iter().for_each(|expr| self.expr(expr, (next, Some(stmt.span))));
+        exprs.into_iter().for_each(|expr| self.expr(expr, Follows { next, reader: Some(stmt.span) }));
         bodies.into_iter().for_each(|body| self.body(body, next));
     }
 
-    fn expr(&mut self, expr: &Expr, follows: (Option<Span>, Option<Span>)) {
+    fn expr(&mut self, expr: &Expr, follows: Follows) {
         match &expr.kind {
             ExprKind::Hit { table, .. } | ExprKind::ActionRun(table) => self.site(*table, expr.span, follows),
             _ => {}
@@ -77,7 +87,7 @@ impl Sites {
         each_part(expr, &mut |part| self.expr(part, follows));
     }
 
-    fn site(&mut self, table: TabId, span: Span, follows: (Option<Span>, Option<Span>)) {
+    fn site(&mut self, table: TabId, span: Span, follows: Follows) {
         self.0.entry(table).or_default().push(Site { span, follows });
     }
 }

@@ -4,7 +4,8 @@ pub use p4cc_check::strict::Strict;
 
 use p4cc_budget::Budget;
 use p4cc_ir::{Library, Program, limits, verify};
-use p4cc_lower::{KNOWN_PACKAGES, is_known_name, is_known_package};
+pub use p4cc_lower::known_architectures;
+use p4cc_lower::{is_known_name, is_known_package, known_packages};
 use p4cc_syntax::{Diagnostic, Severity, Span, ast};
 use p4cc_types::hir::{self, Constructed};
 
@@ -195,7 +196,8 @@ fn lacks(
         Lacking::Main => (
             program_end(tree),
             "the program has no `main`".to_owned(),
-            "end the program with an instance of the architecture's package: `V1Switch(...) main;`",
+            "end the program with an instance of the architecture's package: `V1Switch(...) main;`"
+                .to_owned(),
         ),
         Lacking::Architecture(package) => (
             main.map_or_else(|| program_end(tree), |main| main.span),
@@ -203,7 +205,7 @@ fn lacks(
                 true => format!("package `{package}` of the program's own is not supported"),
                 false => format!("architecture `{package}` is not supported"),
             },
-            KNOWN_PACKAGES,
+            known_packages(),
         ),
     };
     let so = match library {

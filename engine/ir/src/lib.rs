@@ -21,8 +21,6 @@ mod data_type;
 mod entities;
 mod inst;
 mod program;
-mod psa;
-mod tna;
 mod tna_view;
 
 pub use architecture::*;
@@ -32,6 +30,4 @@ pub use data_type::*;
 pub use entities::*;
 pub use inst::*;
 pub use program::*;
-pub use psa::*;
-pub use tna::*;
 pub use tna_view::*;

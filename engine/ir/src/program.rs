@@ -184,6 +184,20 @@ pub enum MatchKind {
     Selector,
 }
 
+impl MatchKind {
+    /// Its name in P4.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Exact => "exact",
+            Self::Lpm => "lpm",
+            Self::Ternary => "ternary",
+            Self::Range => "range",
+            Self::Optional => "optional",
+            Self::Selector => "selector",
+        }
+    }
+}
+
 /// A key of a table.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Key {
@@ -467,62 +481,6 @@ pub struct ControllerHeader {
     pub ty: HeaderTypeId,
     /// Names and ids of the fields.
     pub fields: Vec<(ControlPlaneName, VarType)>,
-}
-
-/// Variables of `standard_metadata`; names and widths are v1model's.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct StandardMetadata {
-    /// Port that the packet came in by.
-    pub ingress_port: VarId,
-    /// Port that ingress sends the packet to; the drop port to drop it.
-    pub egress_spec: VarId,
-    /// Port that the packet leaves by; set for egress.
-    pub egress_port: VarId,
-    /// How the packet came to be: 0 for a normal one, else a clone, replica, resubmission or recirculation.
-    pub instance_type: VarId,
-    /// Length of the packet in bytes.
-    pub packet_length: VarId,
-    /// When the packet entered its queue, in the switch's timestamp unit.
-    pub enq_timestamp: VarId,
-    /// Depth of the queue when the packet entered it, in the port's unit.
-    pub enq_qdepth: VarId,
-    /// Time that the packet waited in its queue, in the switch's timestamp unit.
-    pub deq_timedelta: VarId,
-    /// Depth of the queue when the packet left it, in the port's unit.
-    pub deq_qdepth: VarId,
-    /// When the packet came in, in the switch's timestamp unit.
-    pub ingress_global_timestamp: VarId,
-    /// When egress began, in the switch's timestamp unit.
-    pub egress_global_timestamp: VarId,
-    /// Multicast group that ingress sends the packet to; 0 for none.
-    pub mcast_grp: VarId,
-    /// Number of the replica within its group or session.
-    pub egress_rid: VarId,
-    /// 1 if a checksum was wrong.
-    pub checksum_error: VarId,
-    /// Error of the parser.
-    pub parser_error: VarId,
-    /// Priority of the packet's queue.
-    pub priority: VarId,
-}
-
-/// Entry points of a v1model program.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct V1Model {
-    /// Parser.
-    pub parser: FuncId,
-    /// Control that verifies checksums, before ingress.
-    pub verify_checksum: FuncId,
-    /// Ingress control.
-    pub ingress: FuncId,
-    /// Egress control.
-    pub egress: FuncId,
-    /// Control that computes checksums, after egress.
-    pub compute_checksum: FuncId,
-    /// Deparser.
-    pub deparser: FuncId,
-    /// Variables that the architecture sets and reads.
-    pub metadata: StandardMetadata,
 }
 
 /// Where a function runs, and so what may stand in it.

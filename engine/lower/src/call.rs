@@ -1,12 +1,12 @@
 //! Calls: functions, built-in methods, and the way to the rest.
 
+use super::Lowerer;
 use super::env::{Env, Owner};
 use super::inline::Passing;
 use super::object::{EnvId, Object};
 use super::placed::Method;
 use super::storage::{Rvalue, StaticStorage, Target};
 use super::target::Array;
-use super::{Kind, Lowerer};
 use num_bigint::BigInt;
 use num_traits::ToPrimitive;
 use p4cc_ir::{Bits, HeaderId, Inst, Operand, Terminator, VarKind, VarType};
@@ -23,21 +23,13 @@ impl Lowerer<'_> {
         match &call.callee {
             Callee::Function(id) => self.call_function(*id, call),
             Callee::Action(id) => self.call_action(*id, call).map(|()| nothing),
-            Callee::Extern { name, type_args, .. } if self.kind == Kind::Tna => {
-                self.with_args(call, |this, call| match this.tna_function(name, type_args, call, ty) {
+            Callee::Extern { name, .. } if name == "static_assert" => self.static_assert(call),
+            Callee::Extern { name, type_args, .. } => {
+                let lowering = self.lowering();
+                self.with_args(call, |this, call| match lowering.function(this, name, type_args, call, ty) {
                     Some(result) => result,
                     None => this.extern_function(name, type_args, call).map(|()| nothing),
                 })
-            }
-            Callee::Extern { name, .. } if self.kind == Kind::Psa && name.starts_with("psa_") => self
-                .with_args(call, |this, call| match this.psa_function(name, call) {
-                    Some(result) => result,
-                    None => this.extern_function(name, &[], call).map(|()| nothing),
-                }),
-            Callee::Extern { name, .. } if name == "static_assert" => self.static_assert(call),
-            Callee::Extern { name, type_args, .. } => {
-                self.with_args(call, |this, call| this.extern_function(name, type_args, call))?;
-                Some(nothing)
             }
             Callee::Method { object, extern_name, name, type_args } => {
                 let (object, method) = (self.object(object)?, Method { of: extern_name, name });
@@ -175,7 +167,7 @@ impl Lowerer<'_> {
     /// `setValid()`. TNA's chip only notes that the header is there, and what was written to it before stays;
     /// others have fields of zero then, as in BMv2. P4-16 (8.17) leaves both open.
     fn make_valid(&mut self, header: HeaderId) {
-        let fields = if self.kind == Kind::Tna { self.field_vars(header) } else { Vec::new() };
+        let fields = if self.is_tofino() { self.field_vars(header) } else { Vec::new() };
         let mut kept = Vec::new();
         for field in fields {
             let Some(ty) = self.out.vars.get(field.index()).map(|var| var.ty) else { continue };

@@ -38,7 +38,7 @@ impl Lowerer<'_> {
                 None => None,
             },
             ExprKind::Binary(op, a, b) => match (self.try_const(a)?, self.try_const(b)?) {
-                (Some(x), Some(y)) => Some(self.const_binary(*op, (&x, &a.ty), (&y, &b.ty), &expr.ty)?),
+                (Some(x), Some(y)) => Some(self.const_binary(*op, &x, &a.ty, &y, &b.ty, &expr.ty)?),
                 _ => None,
             },
             ExprKind::Cast(a) => self.try_const(a)?.map(|value| self.const_cast(value, &a.ty, &expr.ty)),
@@ -88,8 +88,10 @@ impl Lowerer<'_> {
     fn const_binary(
         &self,
         op: BinaryOp,
-        (a, a_ty): (&Value, &Ty),
-        (b, b_ty): (&Value, &Ty),
+        a: &Value,
+        a_ty: &Ty,
+        b: &Value,
+        b_ty: &Ty,
         ty: &Ty,
     ) -> Result<Value, value::FoldError> {
         if op == BinaryOp::Concat && matches!(a, Value::String(_)) {

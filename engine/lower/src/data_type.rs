@@ -1,6 +1,6 @@
 //! Types for the control plane: which names it sees, and what P4Info's `type_info` says of them.
 
-use super::{Kind, Lowerer};
+use super::Lowerer;
 use p4cc_ir::{ControlPlaneName, DataType, NewType, VarType};
 use p4cc_syntax::ast::AggregateKind;
 use p4cc_types::ids::{AggId, EnumId, NewTypeId};
@@ -40,7 +40,7 @@ impl Lowerer<'_> {
     /// An array with the type of its index. v1model has numbers only.
     pub(super) fn indexed(&mut self, cp: ControlPlaneName, index: Option<&Ty>) -> ControlPlaneName {
         match index {
-            Some(index) if self.kind != Kind::V1Model => self.typed(cp, index),
+            Some(index) if !self.is_v1model() => self.typed(cp, index),
             _ => cp,
         }
     }

@@ -366,7 +366,7 @@ impl Lowerer<'_> {
     ) -> Option<Rvalue> {
         self.placed_method(object, method, call.span)?;
         let name = method.name;
-        if let Some(done) = self.own_method(object, name, call, ret) {
+        if let Some(done) = self.lowering().method(self, object, name, call, ret) {
             return done;
         }
         let nothing = Rvalue::Struct(Vec::new());

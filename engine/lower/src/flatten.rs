@@ -1,7 +1,7 @@
 //! Static storage of values: types are flattened into variables, headers, stacks and unions.
 
+use super::Lowerer;
 use super::storage::{Binding, INDEX_BITS, Rvalue, StaticStorage, UnionStack};
-use super::{Kind, Lowerer};
 use p4cc_budget::Resource;
 use p4cc_ir::{
     Header, HeaderField, HeaderId, HeaderType, HeaderTypeId, Operand, Stack, StackId, Union, UnionId, Var,
@@ -172,7 +172,7 @@ impl Lowerer<'_> {
         let bits: u32 = fields.iter().map(|field| field.ty.width()).sum();
         let missing = bits.next_multiple_of(8) - bits;
         let is_fixed = !fields.iter().any(|field| matches!(field.ty, VarType::Varbit(_)));
-        let fills = self.kind == Kind::Tna && missing > 0 && is_fixed && self.is_flexible(agg);
+        let fills = self.is_tofino() && missing > 0 && is_fixed && self.is_flexible(agg);
         fills.then(|| HeaderField { name: "$filling".to_owned(), ty: VarType::Bit(missing) })
     }
 

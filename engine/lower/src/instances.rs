@@ -1,10 +1,10 @@
 //! Instances: environments of parsers and controls, extern objects, names for the control plane.
 
+use super::Lowerer;
 use super::env::{Env, Owner};
 use super::object::TnaObject;
 use super::object::{EnvId, Object};
 use super::storage::Binding;
-use super::{Kind, Lowerer};
 use num_traits::ToPrimitive;
 use p4cc_budget::Resource;
 use p4cc_ir::limits::{MAX_ARRAY_CELLS, MAX_TABLE_SIZE, MAX_WIDTH};
@@ -210,8 +210,8 @@ impl Lowerer<'_> {
         annotations: &Annotations,
         span: Span,
     ) -> Option<Object> {
-        if self.kind == Kind::Tna
-            && let Some(made) = self.make_tna_extern((name, types), construct, &cp, annotations, span)
+        if self.is_tofino()
+            && let Some(made) = self.make_tna_extern(name, types, construct, &cp, annotations, span)
         {
             return made;
         }
@@ -252,7 +252,7 @@ impl Lowerer<'_> {
             "action_profile" | "action_selector" | "ActionProfile" | "ActionSelector" => {
                 self.make_profile(name, construct, cp, annotations, span)
             }
-            _ if self.kind == Kind::Psa => self.make_psa_extern(name, types, construct, &cp, span),
+            _ if self.is_psa() => self.make_psa_extern(name, types, construct, &cp, span),
             _ => {
                 self.push(
                     Diagnostic::error(span, format!("v1model has no extern `{name}`"))

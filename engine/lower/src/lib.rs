@@ -25,19 +25,17 @@ mod externs;
 mod flatten;
 mod inline;
 mod instances;
-mod known;
 mod object;
 mod order;
 mod params;
 mod parser;
 mod placed;
-mod psa;
+mod program;
 mod psa_externs;
 mod stmt;
 mod storage;
 mod table;
 mod target;
-mod tna;
 mod tna_counters;
 mod tna_deposits;
 mod tna_externs;
@@ -50,7 +48,7 @@ mod tna_registers;
 mod tna_view;
 mod tna_writes;
 
-pub use known::is_known_package;
+pub use arch::{is_known_name, is_known_package, known_architectures, known_packages};
 
 use build::FuncBuilder;
 use env::{Env, Owner};
@@ -67,35 +65,6 @@ use p4cc_types::hir::Program;
 use p4cc_types::ids::{ActId, AggId};
 use std::collections::{BTreeMap, BTreeSet};
 use storage::{CopyOut, StaticStorage};
-
-/// The architecture that a program is for.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Kind {
-    V1Model,
-    Psa,
-    Tna,
-}
-
-impl Kind {
-    /// The architecture whose package has a name.
-    fn of(package: &str) -> Option<Self> {
-        Some(match package {
-            "V1Switch" => Self::V1Model,
-            "PSA_Switch" => Self::Psa,
-            "Switch" => Self::Tna,
-            _ => return None,
-        })
-    }
-}
-
-/// The packages with their architectures, for messages.
-pub const KNOWN_PACKAGES: &str =
-    "known are `V1Switch` of v1model, `PSA_Switch` of PSA and `Switch` of TNA and T2NA";
-
-/// Whether a package has the name of a known architecture's.
-pub fn is_known_name(package: &str) -> bool {
-    Kind::of(package).is_some()
-}
 
 /// Lowers a program that was checked without errors.
 pub fn lower(hir: &Program, name: &str, budget: &Budget) -> (Option<p4cc_ir::Program>, Vec<Diagnostic>) {
@@ -200,8 +169,8 @@ struct Lowerer<'h> {
     header_types: BTreeMap<AggId, HeaderTypeId>,
     /// Standard metadata.
     standard: Option<StaticStorage>,
-    /// The architecture.
-    kind: Kind,
+    /// The name of `main`'s package.
+    package: String,
     /// What is made of TNA's externs.
     tna: tna_objects::TnaObjects,
     /// What the chip's control plane sees.
@@ -247,7 +216,7 @@ impl<'h> Lowerer<'h> {
             name: String::new(),
             header_types: BTreeMap::new(),
             standard: None,
-            kind: Kind::V1Model,
+            package: String::new(),
             tna: tna_objects::TnaObjects::default(),
             notes: tna_objects::Notes::default(),
             in_deparser: false,

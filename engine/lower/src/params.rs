@@ -1,7 +1,7 @@
 //! Parameters of the package's blocks: where they are stored, and the fields that the switch sets or reads.
 
 use super::Lowerer;
-use super::arch::PackageBlock;
+use super::program::PackageBlock;
 use super::storage::StaticStorage;
 use p4cc_ir::{Bridge, VarId, VarKind};
 use p4cc_syntax::{Diagnostic, Span};

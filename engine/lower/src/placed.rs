@@ -3,9 +3,9 @@
 //! asks nothing of the switch and keeps no state, since the switch looks at its answers before (as p4c and
 //! BMv2 have it).
 
+use super::Lowerer;
 use super::object::Object;
 use super::storage::Rvalue;
-use super::{Kind, Lowerer};
 use p4cc_ir::{HeaderField, Operand, VarType};
 use p4cc_syntax::{Diagnostic, Severity, Span};
 use p4cc_types::hir::{Call, Callee};
@@ -31,7 +31,7 @@ impl fmt::Display for Method<'_> {
 impl Lowerer<'_> {
     /// Whether the deparser of v1model is being made.
     pub(super) fn in_plain_deparser(&self) -> bool {
-        self.in_deparser && self.kind == Kind::V1Model
+        self.in_deparser && self.is_v1model()
     }
 
     /// Whether an extern function may be called here.

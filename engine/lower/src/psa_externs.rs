@@ -4,10 +4,10 @@
 //! calls: methods that give their result back, hashes and digests as objects,
 //! colours numbered otherwise. An `InternetChecksum` is a variable of its own.
 
+use super::Lowerer;
 use super::object::TnaObject;
 use super::object::{EnvId, Object};
 use super::storage::Rvalue;
-use super::{Kind, Lowerer};
 use p4cc_ir::{
     BinOp, Bits, ControlPlaneName, Digest, DigestId, ExternCall, HashAlgorithm, Inst, Operand, RegisterId,
     UnOp, VarId, VarKind, VarType,
@@ -305,7 +305,7 @@ impl Lowerer<'_> {
     /// Adds 16-bit words, or their complements to take them out again (RFC 1624).
     pub(super) fn add_to_sum(&mut self, sum: VarId, complement: bool, call: &Call) -> Option<()> {
         let mut data = self.data(call, 0)?;
-        if self.kind == Kind::Tna {
+        if self.is_tofino() {
             self.place_in_sum(sum, &mut data, call.span)?;
         }
         let bits = self.data_bits(&data)?;

@@ -1,9 +1,9 @@
 //! Tables: what the control plane sees of one, and applying it.
 
+use super::Lowerer;
 use super::object::Object;
 use super::object::TnaObject;
 use super::storage::{Rvalue, StaticStorage};
-use super::{Kind, Lowerer};
 use p4cc_budget::Resource;
 use p4cc_ir::limits::MAX_TABLE_SIZE;
 use p4cc_ir::{
@@ -92,7 +92,7 @@ impl Lowerer<'_> {
         let default_action = self.default_action(source, &mut actions)?;
         let size = match &source.size {
             Some(size) => self.bounded_number(size, "size of the table", 0, MAX_TABLE_SIZE, source.span)?,
-            None if self.kind == Kind::Tna => CHIP_SIZE,
+            None if self.is_tofino() => CHIP_SIZE,
             None => DEFAULT_SIZE,
         };
         let mut table = Table {

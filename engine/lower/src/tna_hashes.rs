@@ -59,8 +59,10 @@ impl Lowerer<'_> {
     pub(super) fn tna_hash_object(
         &mut self,
         types: &[Ty],
-        (algorithm, polynomial): (Option<&Expr>, Option<&Expr>),
-        (cp, annotations): (&ControlPlaneName, &Annotations),
+        algorithm: Option<&Expr>,
+        polynomial: Option<&Expr>,
+        cp: &ControlPlaneName,
+        annotations: &Annotations,
         span: Span,
     ) -> Option<TnaObject> {
         let Some(width) = types.first().and_then(|ty| self.width(ty)) else { return self.shape_error(span) };

@@ -23,7 +23,8 @@ impl Lowerer<'_> {
     /// is the same.
     pub(super) fn make_tna_extern(
         &mut self,
-        (name, types): (&str, &[Ty]),
+        name: &str,
+        types: &[Ty],
         construct: &Construct,
         cp: &ControlPlaneName,
         annotations: &Annotations,
@@ -76,7 +77,7 @@ impl Lowerer<'_> {
             "Atcam" | "Alpm" => Some(TnaObject::Storage),
             "Random" => self.random(types, span),
             "CRCPolynomial" => self.polynomial(types, construct, span),
-            "Hash" => self.tna_hash_object(types, (arg(0), arg(1)), (cp, annotations), span),
+            "Hash" => self.tna_hash_object(types, arg(0), arg(1), cp, annotations, span),
             "ActionSelector" => return Some(self.action_selector(construct, cp, annotations, span)),
             "Mirror" => self.type_number(arg(0)).map(TnaObject::Mirror),
             "Resubmit" => self.type_number(arg(0)).map(TnaObject::Resubmit),

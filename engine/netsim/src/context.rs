@@ -27,7 +27,8 @@ impl<'a> Context<'a> {
         schedule: &'a mut Schedule,
         pool: &'a mut PacketPool,
         topology: &'a Topology,
-        (links, observers): (&'a mut Links, &'a mut Observers),
+        links: &'a mut Links,
+        observers: &'a mut Observers,
     ) -> Self {
         Self { schedule, pool, topology, links, observers }
     }
@@ -41,7 +42,7 @@ impl<'a> Context<'a> {
     #[inline(always)]
     pub fn send(&mut self, channel: u32, end: Time, packet: Packet, bytes: u32) {
         let trace = self.observers.trace.as_deref_mut();
-        self.links.send(self.schedule, trace, (channel, end), packet, bytes);
+        self.links.send(self.schedule, trace, channel, end, packet, bytes);
     }
 
     /// Sends a pause frame into a channel, from `start` to `end`.

@@ -9,9 +9,9 @@ use p4cc_ir::{
     ActionId, ActionScope, ChipMatch, ControlPlaneName, DataType, MatchKind, Program, Table, TableId, VarType,
 };
 
-use crate::catalog::{ActionInfo, CellInfo, HeaderPart, KeyInfo, ParamInfo, TableInfo};
 use crate::data_form::Types;
 use crate::errors::Failure;
+use crate::objects::{ActionInfo, CellInfo, HeaderPart, KeyInfo, ParamInfo, TableInfo};
 use crate::p4info::{Ids, chip, field_ids, value_set_fields};
 use crate::proto::p4::config::v1 as p4;
 use crate::translation::{Form, Translations};
@@ -530,7 +530,7 @@ fn match_kind(place: &str, field: &p4::MatchField, own: MatchKind) -> Result<Mat
         Some(kind) if kind == own || (kind == MatchKind::Optional && own == MatchKind::Ternary) => Ok(kind),
         _ => {
             let given = given.map_or("unknown", |kind| kind.as_str_name());
-            let own = crate::entries::kind_name(own);
+            let own = own.name();
             Err(Failure::invalid(format!(
                 "{place}: its match type is {given} in the P4Info, {own} in the program"
             )))

@@ -2,9 +2,10 @@
 
 use p4cc_ir::{ActionCall, ActionId, ActionScope, Bits, MatchKind, MatchValue, VarType};
 
-use crate::catalog::{Catalog, KeyInfo, TableInfo};
+use crate::catalog::Catalog;
 use crate::codec::{canonical, hex, parse};
 use crate::errors::Failure;
+use crate::objects::{KeyInfo, TableInfo};
 use crate::proto::p4::v1 as p4;
 use p4::field_match::{Exact, FieldMatchType, Lpm, Optional, Range, Ternary};
 
@@ -106,7 +107,7 @@ fn parse_field(place: &str, key: &KeyInfo, field: &p4::FieldMatch) -> Result<Mat
         }
         (kind, _) => Err(Failure::invalid(format!(
             "{place}: the field is {}; another match type was given",
-            kind_name(kind)
+            kind.name()
         ))),
     }
 }
@@ -143,7 +144,7 @@ fn parse_foreign(place: &str, key: &KeyInfo, given: &FieldMatchType) -> Result<M
             )));
         }
         (kind, _) => {
-            let kind = kind_name(kind);
+            let kind = kind.name();
             return Err(Failure::invalid(format!(
                 "{}: the field is {kind}; another match type was given",
                 place()
@@ -231,17 +232,6 @@ fn is_everything(low: &Bits, high: &Bits, ty: VarType) -> bool {
 
 fn all_ones(width: u32) -> Bits {
     Bits::from_words(width, &vec![u64::MAX; p4cc_ir::bits::words_for(width)])
-}
-
-pub(crate) fn kind_name(kind: MatchKind) -> &'static str {
-    match kind {
-        MatchKind::Exact => "exact",
-        MatchKind::Lpm => "lpm",
-        MatchKind::Ternary => "ternary",
-        MatchKind::Range => "range",
-        MatchKind::Optional => "optional",
-        MatchKind::Selector => "selector",
-    }
 }
 
 /// The match of an entry, without its "don't care" fields.

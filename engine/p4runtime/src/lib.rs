@@ -18,6 +18,7 @@ mod entity;
 mod entries;
 pub mod errors;
 mod executes;
+mod objects;
 pub mod p4info;
 mod packet_io;
 pub mod proto;

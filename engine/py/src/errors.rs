@@ -2,7 +2,7 @@
 
 #![allow(missing_docs, reason = "the exceptions are documented in the stub")]
 
-use p4cc_compile::Lacking;
+use p4cc_compile::{Lacking, known_architectures};
 use pyo3::exceptions::PyException;
 use pyo3::prelude::*;
 use pyo3::{PyTypeInfo, create_exception};
@@ -92,12 +92,12 @@ pub(crate) fn lacking(py: Python<'_>, name: &str, lacking: &Lacking) -> PyErr {
     let (cause, remedy) = match lacking {
         Lacking::Main => (
             "the program has no `main`, so that no switch can run it".to_owned(),
-            "end it with an instance of the architecture's package: `V1Switch(...) main;`",
+            "end it with an instance of the architecture's package: `V1Switch(...) main;`".to_owned(),
         ),
         Lacking::Architecture(package) => (
             format!("architecture `{package}` is not supported, so that no switch can run it"),
-            "write the program for v1model, PSA, TNA or T2NA",
+            format!("write the program for {}", known_architectures()),
         ),
     };
-    raise::<CompileError>(py, format!("{name}: {cause}; {remedy}"), name, &cause, remedy)
+    raise::<CompileError>(py, format!("{name}: {cause}; {remedy}"), name, &cause, &remedy)
 }

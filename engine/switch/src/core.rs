@@ -54,6 +54,21 @@ impl Instance {
     }
 }
 
+/// A queue of a port.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) struct QueueId {
+    pub port: u32,
+    pub priority: u8,
+}
+
+/// What a packet of the switch comes from.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Origin {
+    /// Port that drops are counted against: as a rule the one that it came in on.
+    pub port: u32,
+    pub lineage: Lineage,
+}
+
 /// A packet between ingress and egress.
 #[derive(Clone, Debug)]
 pub(crate) struct Queued {
@@ -78,25 +93,20 @@ pub(crate) struct Queued {
 }
 
 impl Queued {
-    /// A packet that nothing of the program's memory goes along with, from a port.
+    /// A whole packet that nothing of the program's memory goes along with.
     #[inline]
-    pub fn new(
-        now: Time,
-        packet: Packet,
-        (instance, truncate): (Instance, u32),
-        (port, lineage): (u32, Lineage),
-    ) -> Self {
+    pub fn new(now: Time, packet: Packet, origin: Origin) -> Self {
         Self {
             enqueued_at: now,
             length: packet.len(),
             packet,
             saved_bytes: 0,
-            truncate,
+            truncate: u32::MAX,
             rid: 0,
             length_delta: 0,
-            ingress_port: u16::try_from(port).unwrap_or(u16::MAX),
-            instance,
-            lineage,
+            ingress_port: u16::try_from(origin.port).unwrap_or(u16::MAX),
+            instance: Instance::NORMAL,
+            lineage: origin.lineage,
         }
     }
 }
@@ -247,18 +257,14 @@ impl Core {
     /// Lets a packet cause so many copies and passes as are left of its lineage; how many those are, `wanted`
     /// at most. The others are dropped and counted against the port that the packet came in on.
     #[cold]
-    pub fn allow(
-        &mut self,
-        lineage: &mut Lineage,
-        wanted: usize,
-        (ingress_port, priority): (u32, u8),
-    ) -> usize {
+    pub fn allow(&mut self, lineage: &mut Lineage, wanted: usize, against: QueueId) -> usize {
+        let QueueId { port: ingress_port, priority } = against;
         let Self { lineages, tm, unqueued, loopback, .. } = self;
         let limit = self.config.pass_limit;
         let asked = u32::try_from(wanted).unwrap_or(u32::MAX);
         let is_new = *lineage == Lineage::NONE;
         let waiting = || waiting(tm, unqueued, loopback);
-        let allowed = lineages.take(lineage, (asked, limit), waiting) as usize;
+        let allowed = lineages.take(lineage, asked, limit, waiting) as usize;
         if is_new {
             self.trace.forget(*lineage);
         }
@@ -293,7 +299,7 @@ impl Core {
     }
 
     /// The same for copies, which are counted as made; those to make.
-    pub fn allow_copies(&mut self, lineage: &mut Lineage, wanted: usize, against: (u32, u8)) -> usize {
+    pub fn allow_copies(&mut self, lineage: &mut Lineage, wanted: usize, against: QueueId) -> usize {
         self.counters.copies += wanted as u64;
         if wanted == 0 { 0 } else { self.allow(lineage, wanted, against) }
     }

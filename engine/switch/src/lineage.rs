@@ -46,7 +46,8 @@ impl Lineages {
     pub fn take<I: Iterator<Item = Lineage>>(
         &mut self,
         lineage: &mut Lineage,
-        (wanted, limit): (u32, u32),
+        wanted: u32,
+        limit: u32,
         waiting: impl FnOnce() -> I,
     ) -> u32 {
         if *lineage == Lineage::NONE {
@@ -94,7 +95,7 @@ mod tests {
     use super::*;
 
     fn take(lineages: &mut Lineages, lineage: &mut Lineage, wanted: u32, waiting: &[Lineage]) -> u32 {
-        lineages.take(lineage, (wanted, 10), || waiting.iter().copied())
+        lineages.take(lineage, wanted, 10, || waiting.iter().copied())
     }
 
     #[test]

@@ -178,7 +178,7 @@ impl Switch {
         };
         let length = packet.len();
         core.tm.at_mut(index).received.add(length);
-        let arrival = self.arrival(port, (packet, length), lineage)?;
+        let arrival = self.arrival(port, packet, length, lineage)?;
         Some((arrival, index))
     }
 
@@ -193,7 +193,7 @@ impl Switch {
             return;
         };
         let length = packet.len();
-        let Some(arrival) = self.arrival(port, (packet, length), Lineage::NONE) else { return };
+        let Some(arrival) = self.arrival(port, packet, length, Lineage::NONE) else { return };
         let Some(program) = &mut self.program else { return };
         program.receive(&mut self.core, now, arrival);
         serve_unqueued(program, &mut self.core, now);
@@ -201,7 +201,7 @@ impl Switch {
 
     /// A packet at the entrance of the parser; none if it is dropped before.
     #[inline(always)]
-    fn arrival(&mut self, port: u32, (packet, length): (Packet, u32), lineage: Lineage) -> Option<Arrival> {
+    fn arrival(&mut self, port: u32, packet: Packet, length: u32, lineage: Lineage) -> Option<Arrival> {
         if length > MAX_PACKET_BYTES {
             self.core.drop_at(port, 0, DropCause::TooLong);
             return None;

@@ -18,6 +18,15 @@ const MAX_PRIMITIVES: usize = 1 << 17;
 /// A place to jump to, before places have numbers.
 type Label = usize;
 
+/// Where a function that is written in place leads.
+#[derive(Clone, Copy)]
+struct Ends {
+    /// Where it returns to.
+    returns: Label,
+    /// Where `exit` leads.
+    exits: Label,
+}
+
 enum Line {
     Primitive(Value),
     Jump(Label),
@@ -89,7 +98,7 @@ impl Writer<'_> {
                 lines.lines.push(Line::Primitive(self.set(place, param.var, typed("runtime_data", at))));
             }
             let end = lines.label();
-            self.func(&mut lines, place, action.body, (end, end), 0)?;
+            self.func(&mut lines, place, action.body, Ends { returns: end, exits: end }, 0)?;
             lines.lines.push(Line::Here(end));
             let primitives = lines.resolved();
             self.made.actions.push(json!({
@@ -115,20 +124,21 @@ impl Writer<'_> {
     pub(super) fn whole(&mut self, place: Place<'_>, func: FuncId) -> Res<Vec<Value>> {
         let mut lines = Lines::default();
         let end = lines.label();
-        self.func(&mut lines, place, func, (end, end), 0)?;
+        self.func(&mut lines, place, func, Ends { returns: end, exits: end }, 0)?;
         lines.lines.push(Line::Here(end));
         Ok(lines.resolved())
     }
 
-    /// A function; `returns` is where it returns to, and where `exit` leads.
+    /// A function.
     fn func(
         &mut self,
         lines: &mut Lines,
         place: Place<'_>,
         func: FuncId,
-        (returns, exits): (Label, Label),
+        ends: Ends,
         depth: usize,
     ) -> Res<()> {
+        let Ends { returns, exits } = ends;
         let func = &self.program.funcs[func.index()];
         let labels: Vec<Label> = func.blocks.iter().map(|_| lines.label()).collect();
         for at in reachable(func) {
@@ -197,7 +207,7 @@ impl Writer<'_> {
                 lines.lines.push(Line::Primitive(self.set(place, param.var, value)));
             }
             let returns = lines.label();
-            self.func(lines, place, action.body, (returns, exits), depth + 1)?;
+            self.func(lines, place, action.body, Ends { returns, exits }, depth + 1)?;
             lines.lines.push(Line::Here(returns));
         }
         Ok(())

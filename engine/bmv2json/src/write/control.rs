@@ -76,7 +76,7 @@ impl Writer<'_> {
             }
             insts = before;
             if let Some((Inst::Apply { table, hit, action }, before)) = before.split_last() {
-                next = self.applied(flow, *table, (*hit, *action), next)?;
+                next = self.applied(flow, *table, *hit, *action, next)?;
                 insts = before;
             }
         }
@@ -141,7 +141,8 @@ impl Writer<'_> {
         &mut self,
         flow: &mut Flow<'_>,
         table: TableId,
-        (hit, action): (Option<VarId>, Option<VarId>),
+        hit: Option<VarId>,
+        action: Option<VarId>,
         next: Value,
     ) -> Res<Value> {
         match (hit, action) {

@@ -48,7 +48,7 @@ impl<'p> Writer<'p> {
             }
             Inst::Binary { dst, op, a, b } => {
                 let width = self.program.vars[dst.index()].ty.width();
-                self.binary(*op, width, (a, b), read)
+                self.binary(*op, width, a, b, read)
             }
             Inst::Resize { dst, src, signed: is_signed } => {
                 let (to, from) = (self.program.vars[dst.index()].ty.width(), self.width(src));
@@ -108,7 +108,7 @@ impl<'p> Writer<'p> {
         })
     }
 
-    fn binary(&mut self, op: BinOp, width: u32, (a, b): (&Operand, &Operand), read: Read<'_, 'p>) -> Value {
+    fn binary(&mut self, op: BinOp, width: u32, a: &Operand, b: &Operand, read: Read<'_, 'p>) -> Value {
         let sides = self.width(a);
         let (left, right) = (read(self, a), read(self, b));
         let both = |left: Value, right: Value| (signed(left, sides), signed(right, sides));

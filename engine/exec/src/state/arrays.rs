@@ -1,6 +1,6 @@
 //! Counter, meter and register arrays, direct counters and meters, value sets.
 
-use p4cc_ir::state_bytes::{COUNTER_CELL_BYTES, FILTER_CELL_BYTES, METER_CELL_BYTES};
+use p4cc_ir::state_bytes::{COUNTER_CELL_BYTES, METER_CELL_BYTES};
 use p4cc_ir::{
     Bits, CountUnit, CounterId, MatchValue, MeterId, ProfileId, Program, RegisterId, RegisterKind, TableId,
     ValueSetId, VarType, bits::words_for,
@@ -8,6 +8,7 @@ use p4cc_ir::{
 use p4cc_units::Time;
 
 use super::meter::{MeterCell, MeterConfig, MeterCounts};
+use super::validate::{past_end, unknown};
 use super::{KeyShape, RegisterState, State, ValueSetState, validate};
 use crate::control::{ControlError, CounterCell};
 
@@ -15,7 +16,6 @@ use crate::control::{ControlError, CounterCell};
 const _: () = assert!(
     size_of::<CounterCell>() as u64 <= COUNTER_CELL_BYTES
         && size_of::<MeterCell>() as u64 <= METER_CELL_BYTES
-        && size_of::<super::filter::FilterCell>() as u64 <= FILTER_CELL_BYTES
 );
 
 pub(super) fn counters(program: &Program) -> Vec<Vec<CounterCell>> {
@@ -64,20 +64,6 @@ pub(super) fn metered_units(unit: CountUnit, packet_length: u32) -> u64 {
         CountUnit::Packets => 1,
         CountUnit::Bytes | CountUnit::Both => u64::from(packet_length),
     }
-}
-
-pub(super) fn past_end(kind: &str, name: &str, index: u64, size: usize) -> ControlError {
-    match size {
-        0 => ControlError::OutOfRange(format!("{kind} `{name}` has no cells, so no index {index}")),
-        _ => ControlError::OutOfRange(format!(
-            "{kind} `{name}` has {size} cells: index {index} is past the last, {}",
-            size - 1
-        )),
-    }
-}
-
-pub(super) fn unknown(kind: &str, id: impl core::fmt::Display) -> ControlError {
-    ControlError::NotFound(format!("the program has no {kind} {id}"))
 }
 
 fn exchange<T>(one: Option<&mut T>, other: Option<&mut T>, are_alike: impl Fn(&T, &T) -> bool) {

@@ -5,8 +5,9 @@ use p4cc_ir::{Bits, CounterId, MatchValue, MeterId, ProfileId, Program, Register
 use p4cc_units::Time;
 
 use super::State;
-use super::arrays::{count, metered_units, unknown};
+use super::arrays::{count, metered_units};
 use super::places::PlaceBit;
+use super::validate::unknown;
 use crate::control::ControlError;
 
 impl State {

@@ -10,12 +10,16 @@
 //! The chip has the same curves from a few bits. Time is the switch's, and chance comes from a stream that
 //! belongs to the filter and depends on its name and the switch's seed only.
 
+use p4cc_ir::state_bytes::FILTER_CELL_BYTES;
 use p4cc_ir::{Filter, FilterId, FilterKind, MatchValue, Program, TableId};
 use p4cc_units::Time;
 
 use super::State;
-use super::arrays::{past_end, unknown};
+use super::validate::{past_end, unknown};
 use crate::control::ControlError;
+
+// The bound on a program's state is checked with it.
+const _: () = assert!(size_of::<FilterCell>() as u64 <= FILTER_CELL_BYTES);
 
 /// Most bits that a result is shifted by.
 const MAX_SCALE: u32 = 31;

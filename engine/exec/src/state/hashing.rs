@@ -8,8 +8,8 @@
 use p4cc_ir::{Bits, CrcFunction, HashFunction, HashId, HashKind, HashObject};
 
 use super::State;
-use super::arrays::unknown;
 use super::filter::split_mix;
+use super::validate::unknown;
 use crate::control::ControlError;
 
 /// A part of a field, as the control plane gives it.

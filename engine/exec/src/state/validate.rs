@@ -10,6 +10,22 @@ fn invalid(text: String) -> ControlError {
     ControlError::InvalidArgument(text)
 }
 
+/// An index past the cells of an array.
+pub(super) fn past_end(kind: &str, name: &str, index: u64, size: usize) -> ControlError {
+    match size {
+        0 => ControlError::OutOfRange(format!("{kind} `{name}` has no cells, so no index {index}")),
+        _ => ControlError::OutOfRange(format!(
+            "{kind} `{name}` has {size} cells: index {index} is past the last, {}",
+            size - 1
+        )),
+    }
+}
+
+/// An object that the program does not have.
+pub(super) fn unknown(kind: &str, id: impl core::fmt::Display) -> ControlError {
+    ControlError::NotFound(format!("the program has no {kind} {id}"))
+}
+
 /// Keys that entries match: all but selector inputs.
 pub(crate) fn match_keys(table: &Table) -> impl Iterator<Item = &Key> {
     table.keys.iter().filter(|key| key.kind != MatchKind::Selector)
@@ -21,17 +37,6 @@ pub(crate) fn needs_priority(table: &Table) -> bool {
         .keys
         .iter()
         .any(|key| matches!(key.kind, MatchKind::Ternary | MatchKind::Range | MatchKind::Optional))
-}
-
-fn kind_name(kind: MatchKind) -> &'static str {
-    match kind {
-        MatchKind::Exact => "exact",
-        MatchKind::Lpm => "lpm",
-        MatchKind::Ternary => "ternary",
-        MatchKind::Range => "range",
-        MatchKind::Optional => "optional",
-        MatchKind::Selector => "selector",
-    }
 }
 
 fn value_name(value: &MatchValue) -> &'static str {
@@ -163,7 +168,7 @@ pub(crate) fn match_value(
         }
         (kind, value) => Err(invalid(format!(
             "{place} matches by {}, but the request gives {}",
-            kind_name(kind),
+            kind.name(),
             value_name(value)
         ))),
     }

@@ -1,11 +1,11 @@
 //! Variables, headers, tables and the other objects.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 
 use super::Verifier;
 use crate::{
-    ActionCall, ActionScope, Architecture, HeaderId, MatchKind, MatchValue, Psa, RegisterKind, SourceEntry,
-    StandardMetadata, Table, Tna, UnionId, VarId, VarKind, VarType, limits,
+    ActionCall, ActionScope, HeaderId, MatchKind, MatchValue, RegisterKind, SourceEntry, Table, UnionId,
+    VarId, VarKind, VarType, limits,
 };
 
 impl Verifier<'_> {
@@ -336,32 +336,21 @@ impl Verifier<'_> {
             self.place = format!("controller header `{}`", header.cp.name);
             self.header_type(header.ty);
         }
-        match &program.architecture {
-            Architecture::V1Model(v1) => self.standard_metadata(&v1.metadata),
-            Architecture::Psa(psa) => self.psa_metadata(psa),
-            Architecture::Tna(tna) => self.tna_metadata(tna),
-        }
+        self.architecture();
     }
 
-    fn tna_metadata(&mut self, tna: &Tna) {
-        self.intrinsic(tna.intrinsic(), tna.parser_error);
-        self.check((1..=4).contains(&tna.pipes.len()), || format!("{} pipes, not 1 to 4", tna.pipes.len()));
-    }
-
-    fn intrinsic(&mut self, vars: Vec<VarId>, parser_error: VarId) {
+    /// Metadata that the switch sets, reads or carries along.
+    fn architecture(&mut self) {
+        let architecture = &self.program.architecture;
         self.place = "intrinsic metadata".to_owned();
-        for var in vars {
+        for var in architecture.intrinsic() {
             self.narrow_var(var);
         }
-        let width = self.fixed_var(parser_error);
+        let width = self.fixed_var(architecture.parser_error());
         self.check(width.is_none_or(|width| width >= 32), || {
             "the parser error has less than 32 bits".to_owned()
         });
-    }
-
-    fn psa_metadata(&mut self, psa: &Psa) {
-        self.intrinsic(psa.intrinsic(), psa.parser_error);
-        for bridge in [&psa.normal, &psa.resubmit, &psa.recirculate, &psa.clone_i2e, &psa.clone_e2e] {
+        for bridge in architecture.bridges() {
             for &var in &bridge.vars {
                 self.var(var);
             }
@@ -369,45 +358,15 @@ impl Verifier<'_> {
                 self.header(header);
             }
         }
+        if let Some(fault) = architecture.fault() {
+            self.report(fault);
+        }
     }
 
     /// A variable that the switch sets as one word.
     pub(super) fn narrow_var(&mut self, var: VarId) {
         if let Some(width) = self.fixed_var(var) {
             self.check(width <= 64, || format!("{var} is {width} bits wide, more than 64"));
-        }
-    }
-
-    fn standard_metadata(&mut self, m: &StandardMetadata) {
-        let vars = [
-            m.ingress_port,
-            m.egress_spec,
-            m.egress_port,
-            m.instance_type,
-            m.packet_length,
-            m.enq_timestamp,
-            m.enq_qdepth,
-            m.deq_timedelta,
-            m.deq_qdepth,
-            m.ingress_global_timestamp,
-            m.egress_global_timestamp,
-            m.mcast_grp,
-            m.egress_rid,
-            m.checksum_error,
-            m.parser_error,
-            m.priority,
-        ];
-        self.place = "standard metadata".to_owned();
-        for var in vars {
-            self.narrow_var(var);
-        }
-        let widths: BTreeMap<_, _> =
-            [("parser_error", m.parser_error), ("checksum_error", m.checksum_error)].into();
-        for (name, var) in widths {
-            let least = if name == "parser_error" { 32 } else { 1 };
-            if let Some(width) = self.fixed_var(var) {
-                self.check(width >= least, || format!("{name} is {width} bits wide, less than {least}"));
-            }
         }
     }
 }

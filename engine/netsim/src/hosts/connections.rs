@@ -53,7 +53,8 @@ impl Connections {
         &mut self,
         spec: &NetworkSpec,
         topology: &Topology,
-        (index, plan): (u32, &FlowPlan),
+        index: u32,
+        plan: &FlowPlan,
         seed: u64,
     ) -> Result<Option<Box<TcpEnds>>, SpecError> {
         let sender = spec.algorithms.iter().nth(plan.algorithm as usize);
@@ -64,7 +65,7 @@ impl Connections {
             SpecError::new(format!("algorithms.{name}.{}", error.place), error.cause, error.remedy)
         })?;
         let (client, server) = (&topology.hosts[plan.src as usize], &topology.hosts[plan.dst as usize]);
-        let ports = self.take_ports((client.ipv4, server.ipv4), plan)?;
+        let ports = self.take_ports(client.ipv4, server.ipv4, plan)?;
         self.add((client.ipv4, server.ipv4, ports), index, TcpEnd::Server);
         self.add((server.ipv4, client.ipv4, ports.reversed()), index, TcpEnd::Client);
         // RFC6528: numbers that nobody guesses; here, of the flow's own stream.
@@ -78,7 +79,8 @@ impl Connections {
     /// Ports that no other connection between these hosts has, from the client's side.
     fn take_ports(
         &mut self,
-        (client, server): (Ipv4Addr, Ipv4Addr),
+        client: Ipv4Addr,
+        server: Ipv4Addr,
         plan: &FlowPlan,
     ) -> Result<Ports, SpecError> {
         let src = plan.src_port.unwrap_or_else(|| source_port(plan.id));

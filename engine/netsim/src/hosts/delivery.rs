@@ -58,7 +58,7 @@ impl Hosts {
                 let mut ends = Rdma { hosts, cx, flow };
                 if let Some(receipt) = ends.receive(read) {
                     let (kind, len) = (read.extension.kind, read.extension.bytes.len());
-                    return ends.answer(receipt, (packet, kind, len));
+                    return ends.answer(receipt, packet, kind, len);
                 }
             }
         }

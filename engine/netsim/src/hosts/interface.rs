@@ -183,7 +183,7 @@ impl Hosts {
     pub fn on_pause(&mut self, cx: &mut Context<'_>, host: u32, word: PauseWord, until: Option<Time>) {
         if let Some(until) = until {
             let priority = word.priority & 7;
-            self.hosts[host as usize].pauses.timers().set((0, priority), until);
+            self.hosts[host as usize].pauses.timers().set(0, priority, until);
             let node = cx.topology.host_node(host);
             cx.schedule.timer(until, node, Timer::PauseExpiry { port: 0, priority });
         }
@@ -192,7 +192,7 @@ impl Hosts {
 
     /// A pause may expire; a later one of the same priority lasts longer.
     pub fn on_pause_expiry(&mut self, cx: &mut Context<'_>, host: u32, priority: u8) {
-        if self.hosts[host as usize].pauses.timers().expires((0, priority), cx.now()) {
+        if self.hosts[host as usize].pauses.timers().expires(0, priority, cx.now()) {
             self.set_paused(cx, host, priority, false);
         }
     }

@@ -6,7 +6,9 @@
 use p4cc_switch::{Packet, PacketPool};
 use p4cc_transport::rdma::{RdmaAck, RdmaDueAck, ReadRequest};
 use p4cc_transport::tcp::Control;
-use p4cc_transport::wire::{self, Extension, ExtensionType, FRAME_HEADERS_LEN, Header, TrafficClass};
+use p4cc_transport::wire::{
+    self, Endpoint, Extension, ExtensionType, FRAME_HEADERS_LEN, Header, TrafficClass,
+};
 use p4cc_transport::{AckFields, Codepoint, Segment};
 
 use crate::context::Context;
@@ -41,12 +43,14 @@ pub(crate) struct Answer {
 }
 
 impl Answer {
-    /// An answer to a data packet with this extension, in that packet.
+    /// An answer to a data packet with an extension of this kind and length, in that packet.
     pub fn echo(
         mut packet: Packet,
-        (flow, class): (u32, TrafficClass),
+        flow: u32,
+        class: TrafficClass,
         ack: RdmaAck,
-        (extension_kind, len): (ExtensionType, usize),
+        extension_kind: ExtensionType,
+        len: usize,
     ) -> Self {
         packet.head.truncate(FRAME_HEADERS_LEN + len);
         packet.zeros = 0;
@@ -55,17 +59,18 @@ impl Answer {
 
     /// A notification of marked packets, in a separate packet.
     pub fn notification(pool: &mut PacketPool, flow: u32, class: TrafficClass, ack: RdmaAck) -> Self {
-        Self::new(pool, (flow, class), ack, ack.extension(Extension::NONE))
+        Self::new(pool, flow, class, ack, ack.extension(Extension::NONE))
     }
 
     /// An ACK that a timer sends, in a separate packet.
-    pub fn due(pool: &mut PacketPool, of: (u32, TrafficClass), due: &RdmaDueAck) -> Self {
-        Self::new(pool, of, due.ack, due.extension())
+    pub fn due(pool: &mut PacketPool, flow: u32, class: TrafficClass, due: &RdmaDueAck) -> Self {
+        Self::new(pool, flow, class, due.ack, due.extension())
     }
 
     fn new(
         pool: &mut PacketPool,
-        (flow, class): (u32, TrafficClass),
+        flow: u32,
+        class: TrafficClass,
         ack: RdmaAck,
         extension: Extension<'_>,
     ) -> Self {
@@ -96,6 +101,25 @@ impl Outgoing {
     }
 }
 
+/// From host to host.
+#[derive(Clone, Copy)]
+struct Way {
+    from: u32,
+    to: u32,
+}
+
+impl Way {
+    /// From the source of a flow to its destination.
+    const fn forth(flow: &FlowPlan) -> Self {
+        Self { from: flow.src, to: flow.dst }
+    }
+
+    /// From its destination to its source.
+    const fn back(flow: &FlowPlan) -> Self {
+        Self { from: flow.dst, to: flow.src }
+    }
+}
+
 /// The bytes of what leaves now, in packets of p4cc's transport; none if it does not fit a packet, which the
 /// checks of the configuration exclude.
 pub(crate) fn to_packet(cx: &mut Context<'_>, flows: &[FlowPlan], out: &Outgoing) -> Option<Packet> {
@@ -103,17 +127,17 @@ pub(crate) fn to_packet(cx: &mut Context<'_>, flows: &[FlowPlan], out: &Outgoing
         Outgoing::Data(flow, segment) => {
             let plan = &flows[*flow as usize];
             let header = Header::data(plan.id, plan.priority, segment, cx.now())?;
-            assemble_plain(cx, plan, (plan.src, plan.dst), segment.ecn, header)
+            assemble_plain(cx, plan, Way::forth(plan), segment.ecn, header)
         }
         Outgoing::Ack(flow, fields) => {
             let plan = &flows[*flow as usize];
             let header = Header::ack(plan.id, plan.priority, fields, cx.now());
-            let way = (plan.dst, plan.src);
+            let way = Way::back(plan);
             if fields.sack.is_empty() {
                 return assemble_plain(cx, plan, way, Codepoint::NOT_ECT, header);
             }
             let blocks = fields.sack.to_wire();
-            assemble(cx, plan, way, Codepoint::NOT_ECT, (header, blocks.extension()))
+            assemble(cx, plan, way, Codepoint::NOT_ECT, header, blocks.extension())
         }
         // Flows of this format have no connection; what is injected has its bytes already.
         Outgoing::Control(..) | Outgoing::Injected { .. } => None,
@@ -130,28 +154,30 @@ pub(crate) fn to_packet(cx: &mut Context<'_>, flows: &[FlowPlan], out: &Outgoing
 pub(crate) fn paced_packet(
     cx: &mut Context<'_>,
     flow: &FlowPlan,
-    (segment, extension): &(Segment, Extension<'_>),
+    segment: &Segment,
+    extension: Extension<'_>,
 ) -> Option<Packet> {
     let header = Header::data(flow.id, flow.priority, segment, cx.now())?;
-    assemble(cx, flow, (flow.src, flow.dst), segment.ecn, (header, *extension))
+    assemble(cx, flow, Way::forth(flow), segment.ecn, header, extension)
 }
 
 /// The bytes of a reader's request for a segment that leaves now.
 pub(crate) fn read_request(
     cx: &mut Context<'_>,
     flow: &FlowPlan,
-    (class, wanted): (TrafficClass, &Segment),
+    class: TrafficClass,
+    wanted: &Segment,
 ) -> Option<Packet> {
     let header = Header::read_request(flow.id, class, wanted, cx.now());
     let bytes = ReadRequest::extension_bytes(wanted.len);
     let extension = Extension { kind: ExtensionType::READ_REQUEST, bytes: &bytes };
-    assemble(cx, flow, (flow.src, flow.dst), Codepoint::NOT_ECT, (header, extension))
+    assemble(cx, flow, Way::forth(flow), Codepoint::NOT_ECT, header, extension)
 }
 
 /// The bytes of a packet that a reader requested and that leaves now.
 pub(crate) fn read_data(cx: &mut Context<'_>, flow: &FlowPlan, segment: &Segment) -> Option<Packet> {
     let header = Header::data(flow.id, flow.priority, segment, cx.now())?;
-    assemble_plain(cx, flow, (flow.dst, flow.src), segment.ecn, header)
+    assemble_plain(cx, flow, Way::back(flow), segment.ecn, header)
 }
 
 /// The bytes of an RDMA-like receiver's answer that leaves now.
@@ -160,7 +186,7 @@ pub(crate) fn answer_packet(cx: &Context<'_>, flow: &FlowPlan, answer: Answer) -
     let header = Header::rdma_ack(flow.id, class, &ack, cx.now());
     let (headers, bytes) = packet.head.split_first_chunk_mut()?;
     let extension = Extension { kind: extension_kind, bytes };
-    let answer = wire_packet(cx, flow, (flow.dst, flow.src), Codepoint::NOT_ECT, (header, extension));
+    let answer = wire_packet(cx, flow, Way::back(flow), Codepoint::NOT_ECT, header, extension);
     answer.encode_headers(headers).ok()?;
     Some(packet)
 }
@@ -168,11 +194,12 @@ pub(crate) fn answer_packet(cx: &Context<'_>, flow: &FlowPlan, answer: Answer) -
 fn assemble(
     cx: &mut Context<'_>,
     flow: &FlowPlan,
-    way: (u32, u32),
+    way: Way,
     ecn: Codepoint,
-    (header, extension): (Header, Extension<'_>),
+    header: Header,
+    extension: Extension<'_>,
 ) -> Option<Packet> {
-    let packet = wire_packet(cx, flow, way, ecn, (header, extension));
+    let packet = wire_packet(cx, flow, way, ecn, header, extension);
     let mut bytes = cx.pool.take_unwritten(packet.headers_len(), u32::from(header.payload_len));
     packet.encode_to(&mut bytes.head).ok()?;
     Some(bytes)
@@ -183,13 +210,13 @@ fn assemble(
 fn assemble_plain(
     cx: &mut Context<'_>,
     flow: &FlowPlan,
-    way: (u32, u32),
+    way: Way,
     ecn: Codepoint,
     header: Header,
 ) -> Option<Packet> {
     let mut bytes = cx.pool.take_unwritten(FRAME_HEADERS_LEN, u32::from(header.payload_len));
     let headers = bytes.head.first_chunk_mut()?;
-    wire_packet(cx, flow, way, ecn, (header, Extension::NONE)).encode_headers(headers).ok()?;
+    wire_packet(cx, flow, way, ecn, header, Extension::NONE).encode_headers(headers).ok()?;
     Some(bytes)
 }
 
@@ -198,13 +225,15 @@ fn assemble_plain(
 fn wire_packet<'a>(
     cx: &Context<'_>,
     flow: &FlowPlan,
-    (from, to): (u32, u32),
+    way: Way,
     ecn: Codepoint,
-    (header, extension): (Header, Extension<'a>),
+    header: Header,
+    extension: Extension<'a>,
 ) -> wire::Packet<'a> {
-    let (from, to) = (&cx.topology.hosts[from as usize], &cx.topology.hosts[to as usize]);
-    let mut packet = wire::Packet::new((from.mac, from.ipv4), (from.next_hop_mac(to), to.ipv4), ecn, header)
-        .with_extension(extension);
+    let (from, to) = (&cx.topology.hosts[way.from as usize], &cx.topology.hosts[way.to as usize]);
+    let src = Endpoint { mac: from.mac, ip: from.ipv4 };
+    let dst = Endpoint { mac: from.next_hop_mac(to), ip: to.ipv4 };
+    let mut packet = wire::Packet::new(src, dst, ecn, header).with_extension(extension);
     if let Some(port) = flow.src_port {
         packet.src_port = port;
     }

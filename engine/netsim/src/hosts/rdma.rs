@@ -57,7 +57,7 @@ impl Rdma<'_, '_> {
             }
             Verb::ReceiverTimer => {
                 let Some(due) = ends.receiver.on_timer(now) else { return };
-                let answer = Answer::due(self.cx.pool, (flow, ends.ack_class), &due);
+                let answer = Answer::due(self.cx.pool, flow, ends.ack_class, &due);
                 hosts[dst as usize].answers.push_back(answer);
                 return self.hosts.serve(self.cx, dst);
             }
@@ -70,7 +70,7 @@ impl Rdma<'_, '_> {
         match packet.header.kind {
             PacketKind::Data => return self.on_data(packet),
             PacketKind::Ack => {
-                self.on_ack(&packet.ack_fields(), (packet.header.flags, packet.extension));
+                self.on_ack(&packet.ack_fields(), packet.header.flags, packet.extension);
             }
             PacketKind::Notice => self.on_notice(packet),
         }
@@ -111,7 +111,9 @@ impl Rdma<'_, '_> {
     pub fn answer(
         mut self,
         receipt: RdmaReceipt,
-        (packet, kind, len): (Packet, ExtensionType, usize),
+        packet: Packet,
+        kind: ExtensionType,
+        len: usize,
     ) -> Option<Packet> {
         let flow = self.flow;
         let Some(ends) = self.ends() else { return Some(packet) };
@@ -125,7 +127,7 @@ impl Rdma<'_, '_> {
         if let Some(ack) = receipt.ack
             && let Some(packet) = unused.take()
         {
-            answers.push_back(Answer::echo(packet, (flow, class), ack, (kind, len)));
+            answers.push_back(Answer::echo(packet, flow, class, ack, kind, len));
         }
         self.hosts.serve(self.cx, host);
         if receipt.delivered_bytes > 0 {
@@ -143,7 +145,7 @@ impl Rdma<'_, '_> {
     }
 
     /// The sender hears what arrived.
-    pub(super) fn on_ack(&mut self, fields: &AckFields, (flags, extension): (Flags, Extension<'_>)) {
+    pub(super) fn on_ack(&mut self, fields: &AckFields, flags: Flags, extension: Extension<'_>) {
         let (now, flow) = (self.cx.now(), self.flow);
         let Some(ends) = self.ends() else { return };
         let noise = ends.noise.as_mut().map_or(Span::ZERO, RttNoise::draw);
@@ -192,7 +194,8 @@ impl Rdma<'_, '_> {
         let flow = &mut flows[index as usize];
         let Ends::Rdma(ends) = &mut flow.ends else { return None };
         let sent = ends.sender.take(now);
-        let packet = sent.map(|sent| packets::paced_packet(self.cx, plan, &sent));
+        let packet =
+            sent.map(|(segment, extension)| packets::paced_packet(self.cx, plan, &segment, extension));
         let paced = &mut hosts[host as usize].paced;
         paced.reschedule(plan.priority, index, &mut ends.position, ends.sender.ready_at());
         let packet = packet?;

@@ -29,7 +29,7 @@ impl Rdma<'_, '_> {
         let paced = &mut hosts[host as usize].paced;
         let wanted = ends.sender.take(now).map(|(segment, _)| segment);
         let class = ends.ack_class;
-        let packet = wanted.and_then(|wanted| packets::read_request(self.cx, plan, (class, &wanted)));
+        let packet = wanted.and_then(|wanted| packets::read_request(self.cx, plan, class, &wanted));
         paced.reschedule(plan.priority, index, &mut ends.position, ends.sender.ready_at());
         if packet.is_some() {
             paced.on_served(&ends.position, false);
@@ -80,7 +80,7 @@ impl Rdma<'_, '_> {
             timestamp_echo_ns: ack.timestamp_echo_ns,
             ..AckFields::default()
         };
-        self.on_ack(&fields, (Flags::NACK.when(ack.nack), Extension::NONE));
+        self.on_ack(&fields, Flags::NACK.when(ack.nack), Extension::NONE);
     }
 
     /// A request reaches the source.

@@ -84,7 +84,7 @@ impl Hosts {
         let mut connections = Connections::default();
         for (index, plan) in (0..).zip(plans.iter()) {
             let mut flow = new_flow(spec, topology, plan, seed)?;
-            flow.tcp = connections.connect(spec, topology, (index, plan), seed)?;
+            flow.tcp = connections.connect(spec, topology, index, plan, seed)?;
             flows.push(flow);
         }
         let counted = plans.iter().filter(|plan| plan.is_counted()).count() as u64;

@@ -7,7 +7,7 @@
 use p4cc_switch::Packet;
 use p4cc_transport::Codepoint;
 use p4cc_transport::tcp::Control;
-use p4cc_transport::wire::{TTL, TcpPacket, encode_tcp};
+use p4cc_transport::wire::{Endpoint, TTL, TcpPacket, encode_tcp};
 use p4cc_units::Time;
 
 use crate::context::Context;
@@ -131,9 +131,10 @@ impl Hosts {
             TcpEnd::Client => (client, server),
             TcpEnd::Server => (server, client),
         };
-        let ends = ((from.mac, from.ipv4), (from.next_hop_mac(to), to.ipv4));
+        let src = Endpoint { mac: from.mac, ip: from.ipv4 };
+        let dst = Endpoint { mac: from.next_hop_mac(to), ip: to.ipv4 };
         let mut bytes = cx.pool.take_unwritten(header.frame_len(), u32::from(header.payload_len));
-        encode_tcp(ends, (plan.priority, ecn, TTL), &header, &mut bytes.head).ok()?;
+        encode_tcp(src, dst, plan.priority, ecn, TTL, &header, &mut bytes.head).ok()?;
         Some(bytes)
     }
 }

@@ -60,7 +60,7 @@ impl Hosts {
             return self.receive_plain(cx, host, packet);
         };
         cx.pool.give(packet);
-        self.note_headers(cx, (host, flow), Side::Receiver, &split.headers);
+        self.note_headers(cx, host, flow, Side::Receiver, &split.headers);
         if headers.is_echoed() {
             self.flows[flow].echo = Some(split.headers);
         }
@@ -82,11 +82,11 @@ impl Hosts {
                 let fields: Vec<HeaderField<'_>> = view.fields().collect();
                 sender.on_headers(&fields);
             }
-            self.note_headers(cx, (host, flow), Side::Sender, echo);
+            self.note_headers(cx, host, flow, Side::Sender, echo);
         }
     }
 
-    fn note_headers(&mut self, cx: &Context<'_>, (host, flow): (u32, usize), side: Side, bytes: &[u8]) {
+    fn note_headers(&mut self, cx: &Context<'_>, host: u32, flow: usize, side: Side, bytes: &[u8]) {
         let user = self.hosts[host as usize].user.as_mut();
         if let Some(log) = user.and_then(|user| user.headers.as_mut()) {
             log.add(cx.now(), self.plans[flow].id, side, bytes);

@@ -100,7 +100,7 @@ impl Channel {
     pub fn loses(&mut self, now: Time, arrival: Time, packet: &Packet) -> bool {
         self.rest.as_mut().is_some_and(|rest| {
             let is_lost = rest.loses();
-            rest.capture([now, now, arrival], (&packet.head, packet.len()), is_lost);
+            rest.capture([now, now, arrival], &packet.head, packet.len(), is_lost);
             is_lost
         })
     }
@@ -109,7 +109,7 @@ impl Channel {
     pub fn capture_pause(&mut self, times: [Time; 3], word: PauseWord) {
         if let Some(rest) = &mut self.rest {
             let frame = word.to_bytes();
-            rest.capture(times, (&frame, frame.len() as u32), false);
+            rest.capture(times, &frame, frame.len() as u32, false);
         }
     }
 
@@ -211,15 +211,15 @@ impl Rest {
     }
 
     /// Captures a frame, sent now, that leaves and arrives at these times.
-    fn capture(&mut self, [now, leaves, arrives]: [Time; 3], frame: (&[u8], u32), is_lost: bool) {
+    fn capture(&mut self, [now, leaves, arrives]: [Time; 3], head: &[u8], length: u32, is_lost: bool) {
         let [leaving, arriving] = &mut self.captures;
         if let Some(log) = leaving {
-            log.add(now, leaves, frame, is_lost);
+            log.add(now, leaves, head, length, is_lost);
         }
         if let Some(log) = arriving
             && !is_lost
         {
-            log.add(now, arrives, frame, false);
+            log.add(now, arrives, head, length, false);
         }
     }
 

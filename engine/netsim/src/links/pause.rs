@@ -26,12 +26,13 @@ pub(crate) struct PauseTimers(BTreeMap<(u32, u8), Time>);
 
 impl PauseTimers {
     /// A pause ends at an instant.
-    pub fn set(&mut self, point: (u32, u8), until: Time) {
-        self.0.insert(point, until);
+    pub fn set(&mut self, port: u32, priority: u8, until: Time) {
+        self.0.insert((port, priority), until);
     }
 
     /// Whether the last pause of a port and priority ends now.
-    pub fn expires(&mut self, point: (u32, u8), now: Time) -> bool {
+    pub fn expires(&mut self, port: u32, priority: u8, now: Time) -> bool {
+        let point = (port, priority);
         self.0.get(&point) == Some(&now) && self.0.remove(&point).is_some()
     }
 }

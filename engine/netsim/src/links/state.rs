@@ -36,7 +36,8 @@ impl Links {
         &mut self,
         schedule: &mut Schedule,
         trace: Option<&mut PacketTrace>,
-        (channel, end): (u32, Time),
+        channel: u32,
+        end: Time,
         packet: Packet,
         bytes: u32,
     ) {
@@ -50,7 +51,7 @@ impl Links {
         } else if state.is_plain() {
             self.carry(schedule, (channel, arrival, Frame::Packet(packet)));
         } else {
-            self.send_specially(schedule, trace, (channel, arrival, packet));
+            self.send_specially(schedule, trace, channel, arrival, packet);
         }
     }
 
@@ -59,7 +60,9 @@ impl Links {
         &mut self,
         schedule: &mut Schedule,
         trace: Option<&mut PacketTrace>,
-        (channel, arrival, packet): (u32, Time, Packet),
+        channel: u32,
+        arrival: Time,
+        packet: Packet,
     ) {
         let state = &mut self.channels[channel as usize];
         let is_lost = state.loses(schedule.now, arrival, &packet);

@@ -20,8 +20,8 @@ impl Network {
     /// Those that handle events, and what they may touch meanwhile.
     #[inline(always)]
     pub(super) fn components(&mut self) -> (&mut Hosts, &mut Switches, Context<'_>) {
-        let outside = (&mut self.links, &mut self.observers);
-        let cx = Context::new(&mut self.schedule, &mut self.pool, &self.topology, outside);
+        let Self { schedule, pool, topology, links, observers, .. } = self;
+        let cx = Context::new(schedule, pool, topology, links, observers);
         (&mut self.hosts, &mut self.switches, cx)
     }
 

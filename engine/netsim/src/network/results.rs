@@ -48,8 +48,8 @@ impl Network {
     /// Takes the samples due before an instant.
     pub(crate) fn sample_before(&mut self, time: Time) {
         while let Some(due) = self.observers.recorder.due_before(time) {
-            let components = (&self.hosts, &self.switches, &self.links);
-            sample(&mut self.observers.recorder, due, &self.spec, components);
+            let Self { hosts, switches, links, observers, spec, .. } = self;
+            sample(&mut observers.recorder, due, spec, hosts, switches, links);
             if due.windows {
                 // What is complete has had its last row.
                 self.hosts.forget_ended();

@@ -24,7 +24,9 @@ pub(crate) fn sample(
     recorder: &mut Recorder,
     due: Due,
     spec: &NetworkSpec,
-    (hosts, switches, links): (&Hosts, &Switches, &Links),
+    hosts: &Hosts,
+    switches: &Switches,
+    links: &Links,
 ) {
     if due.windows {
         for &index in &hosts.progress().active {
@@ -32,7 +34,7 @@ pub(crate) fn sample(
             let (flow, id) = (&hosts.flows()[index], hosts.plans()[index].id);
             recorder.window(due.at, index, id, &flow.snapshot());
             if recorder.state.is_wanted() {
-                recorder.state.sample(due.at, (index, id), |name| flow.state(name));
+                recorder.state.sample(due.at, index, id, |name| flow.state(name));
             }
         }
         recorder.state.hand_over(&mut recorder.room.stream);

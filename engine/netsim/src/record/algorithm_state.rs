@@ -32,12 +32,7 @@ impl AlgorithmState {
     }
 
     /// Samples one flow; `value_of` gives the value of an attribute.
-    pub fn sample(
-        &mut self,
-        at: Time,
-        (flow, flow_id): (usize, u32),
-        value_of: impl Fn(&str) -> Option<f64>,
-    ) {
+    pub fn sample(&mut self, at: Time, flow: usize, flow_id: u32, value_of: impl Fn(&str) -> Option<f64>) {
         for (number, name) in self.names.iter().enumerate() {
             let Some(value) = value_of(name) else { continue };
             let last = &mut self.last[flow * self.names.len() + number];

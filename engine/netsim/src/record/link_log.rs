@@ -54,7 +54,7 @@ impl LinkLog {
 
     /// A packet of `head` and zeros passes at `at`, which may be later than `now`.
     #[cold]
-    pub fn add(&mut self, now: Time, at: Time, (head, length): (&[u8], u32), is_lost: bool) {
+    pub fn add(&mut self, now: Time, at: Time, head: &[u8], length: u32, is_lost: bool) {
         let comment = if is_lost { LOST } else { "" };
         let captured = length.min(self.limits.snap_bytes);
         self.file_bytes += packet_bytes(captured, comment);
@@ -110,14 +110,14 @@ mod tests {
         // Two packets of three bytes fit, of 48 B each.
         let mut log = LinkLog::new(CaptureLimits { snap_bytes: 3, max_bytes: 100 });
         for (ns, head) in [(1, &[1, 2, 3, 4][..]), (2, &[5]), (3, &[6]), (4, &[7])] {
-            log.add(at(ns), at(ns + 10), (head, 9), false);
+            log.add(at(ns), at(ns + 10), head, 9, false);
         }
         assert_eq!(log.rows(at(11)).len(), 1);
         let rows = log.rows(at(20));
         assert_eq!(rows.iter().map(|row| log.bytes(row)).collect::<Vec<_>>(), [&[1, 2, 3][..], &[5]]);
         assert_eq!(log.stopped(), Some(at(13)));
         assert_eq!([12, 13, 14].map(|ns| log.left_out(at(ns))), [0, 1, 2]);
-        log.add(at(14), at(24), (&[8], 9), false);
+        log.add(at(14), at(24), &[8], 9, false);
         assert_eq!([14, 24].map(|ns| log.left_out(at(ns))), [2, 3]);
     }
 }

@@ -57,7 +57,8 @@ impl SwitchNode {
     pub fn new(
         switch: Switch,
         number: u32,
-        (spec, record): (&SwitchSpec, &RecordSpec),
+        spec: &SwitchSpec,
+        record: &RecordSpec,
         channels: &[Option<u32>],
     ) -> Self {
         let last = channels.iter().rposition(Option::is_some).map_or(0, |last| last + 1);

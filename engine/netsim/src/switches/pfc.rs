@@ -42,7 +42,7 @@ impl SwitchNode {
         cx.send_pause(channel, [start, end], word);
         if let Some(lasts) = lasts {
             let (port, priority) = (frame.port, frame.priority & 7);
-            self.asked_pauses.set((port, priority), end + lasts);
+            self.asked_pauses.set(port, priority, end + lasts);
             cx.schedule.timer(end + lasts, self.number, Timer::PauseExpiry { port, priority });
         }
         cx.request_deadlock_check();
@@ -52,7 +52,7 @@ impl SwitchNode {
     pub fn on_pause(&mut self, cx: &mut Context<'_>, port: u32, word: PauseWord, until: Option<Time>) {
         if let Some(until) = until {
             let priority = word.priority & 7;
-            self.obeyed_pauses.set((port, priority), until);
+            self.obeyed_pauses.set(port, priority, until);
             cx.schedule.timer(until, self.number, Timer::PauseExpiry { port, priority });
         }
         self.set_paused(cx, port, word.priority, word.pause);
@@ -60,10 +60,10 @@ impl SwitchNode {
 
     /// A pause may expire; a later one of the same port and priority lasts longer.
     pub fn on_pause_expiry(&mut self, cx: &mut Context<'_>, port: u32, priority: u8) {
-        if self.asked_pauses.expires((port, priority), cx.now()) {
+        if self.asked_pauses.expires(port, priority, cx.now()) {
             self.switch.lapse_pause(port, priority);
         }
-        if self.obeyed_pauses.expires((port, priority), cx.now()) {
+        if self.obeyed_pauses.expires(port, priority, cx.now()) {
             self.set_paused(cx, port, priority, false);
         }
     }

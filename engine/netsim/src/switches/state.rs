@@ -24,7 +24,7 @@ impl Switches {
     pub fn new(spec: &NetworkSpec, topology: &Topology, switches: Vec<Switch>) -> Self {
         let nodes = switches.into_iter().zip(&spec.switches).zip(&topology.switch_channels);
         let nodes = (0..).zip(nodes).map(|(number, ((switch, switch_spec), channels))| {
-            SwitchNode::new(switch, number, (switch_spec, &spec.record), channels)
+            SwitchNode::new(switch, number, switch_spec, &spec.record, channels)
         });
         Self { nodes: nodes.collect(), workspace: Workspace::default(), borrower: None }
     }

@@ -121,7 +121,7 @@ impl Matrix {
         resolver: &Resolver<'_>,
     ) -> Result<Self, SpecError> {
         match spec {
-            MatrixSpec::Given { pairs, sizes, gaps } => given(path, (pairs, sizes, gaps), knee, resolver),
+            MatrixSpec::Given { pairs, sizes, gaps } => given(path, pairs, sizes, gaps, knee, resolver),
             MatrixSpec::Drawn { pairs, sigma, host_sigma, pod_sigma, gap, classes, empty_share } => {
                 let at = |key: &str| format!("{path}.{key}");
                 let most = (hosts * hosts.saturating_sub(1) / 2).min(MAX_PAIRS);
@@ -183,7 +183,7 @@ impl Matrix {
                 };
                 let hosts: Vec<u32> = pods.iter().flatten().copied().collect();
                 let (senders, receivers) = (weights("senders"), weights("receivers"));
-                let ends = choose(&hosts, (&senders, &receivers), *count, &mut stream("pairs"))?;
+                let ends = choose(&hosts, &senders, &receivers, *count, &mut stream("pairs"))?;
                 let (mut intensities, mut classes) = (stream("intensities"), stream("classes"));
                 let shares = running_sum(shares.clone());
                 let mut pairs: Vec<Pair> = ends
@@ -205,7 +205,9 @@ impl Matrix {
 
 fn given(
     path: &str,
-    (pairs, sizes, gaps): (&[PairSpec], &[SizeSpec], &[GapSpec]),
+    pairs: &[PairSpec],
+    sizes: &[SizeSpec],
+    gaps: &[GapSpec],
     knee: f64,
     resolver: &Resolver<'_>,
 ) -> Result<Matrix, SpecError> {
@@ -244,7 +246,8 @@ fn given(
 /// sender's and a receiver's weight (given as running sums).
 fn choose(
     hosts: &[u32],
-    (senders, receivers): (&[f64], &[f64]),
+    senders: &[f64],
+    receivers: &[f64],
     count: usize,
     stream: &mut Stream,
 ) -> Option<Vec<(u32, u32)>> {
@@ -315,10 +318,10 @@ mod tests {
     fn pairs_are_distinct_and_too_uneven_weights_give_none() {
         let hosts: Vec<u32> = (10..20).collect();
         let even = running_sum(vec![1.0; 10]);
-        let pairs = choose(&hosts, (&even, &even), 45, &mut Stream::named(1, "test")).expect("room for 45");
+        let pairs = choose(&hosts, &even, &even, 45, &mut Stream::named(1, "test")).expect("room for 45");
         assert_eq!(pairs.iter().collect::<BTreeSet<_>>().len(), 45);
         assert!(pairs.iter().all(|(src, dst)| src != dst && hosts.contains(src) && hosts.contains(dst)));
         let one_sender = running_sum([vec![1.0], vec![0.0; 9]].concat());
-        assert_eq!(choose(&hosts, (&one_sender, &even), 10, &mut Stream::named(1, "test")), None);
+        assert_eq!(choose(&hosts, &one_sender, &even, 10, &mut Stream::named(1, "test")), None);
     }
 }

@@ -12,7 +12,9 @@ use p4::entity::Entity as Of;
 /// The cells that a request names: one, or all when it names none.
 fn cells(
     target: &Target<'_>,
-    (what, id, name): (&str, u32, &str),
+    what: &str,
+    id: u32,
+    name: &str,
     size: u32,
     index: Option<&p4::Index>,
 ) -> Result<std::ops::Range<u32>, Failure> {
@@ -89,7 +91,7 @@ pub(super) fn write_counter(
     let (counter, size) = target.catalog.counter(entry.counter_id)?;
     let name = &target.catalog.program.counters[counter.index()].cp.name;
     only_modify(verb, "a counter cell")?;
-    let cells = cells(target, ("counter", entry.counter_id, name), size, entry.index.as_ref())?;
+    let cells = cells(target, "counter", entry.counter_id, name, size, entry.index.as_ref())?;
     let Some(data) = &entry.data else { return Ok(()) };
     let value = target.share(parse_counter(&format!("counter {name}"), data)?);
     let state = target.state_mut()?;
@@ -107,11 +109,12 @@ fn read_cells<'a>(
     target: &Target<'_>,
     arrays: &[Read<'a>],
     index: Option<&p4::Index>,
-    (cursor, piece): (&mut Cursor, &mut Piece),
+    cursor: &mut Cursor,
+    piece: &mut Piece,
     mut read: impl FnMut(usize, u32) -> Result<Of, Failure>,
 ) -> Result<Progress, Failure> {
     while let Some(&(id, what, name, size)) = arrays.get(cursor.object()) {
-        let wanted = cells(target, (what, id, name), size, index)?;
+        let wanted = cells(target, what, id, name, size, index)?;
         for at in wanted.skip(cursor.at()) {
             if piece.is_full() {
                 return Ok(Progress::More);
@@ -143,7 +146,7 @@ pub(super) fn read_counters(
     };
     let arrays: Vec<_> = all.iter().map(name).collect();
     let wanted = entry.index.as_ref().filter(|_| entry.counter_id != 0);
-    read_cells(target, &arrays, wanted, (cursor, piece), |object, at| {
+    read_cells(target, &arrays, wanted, cursor, piece, |object, at| {
         let (counter_id, counter, _) = all[object];
         let data = Some(counter_data(target.counted(|state| state.counter_read(counter, at))?));
         let index = index(target, counter_id, at);
@@ -161,7 +164,7 @@ pub(super) fn write_meter(
     let name = &target.catalog.program.meters[meter.index()].cp.name;
     only_modify(verb, "a meter cell")?;
     only_zero(&format!("meter {name}"), entry.counter_data.as_ref())?;
-    let cells = cells(target, ("meter", entry.meter_id, name), size, entry.index.as_ref())?;
+    let cells = cells(target, "meter", entry.meter_id, name, size, entry.index.as_ref())?;
     let config =
         entry.config.as_ref().map(|config| parse_meter(&format!("meter {name}"), config)).transpose()?;
     let state = target.state_mut()?;
@@ -194,7 +197,7 @@ pub(super) fn read_meters(
     let arrays: Vec<_> = all.iter().map(name).collect();
     let wanted = entry.index.as_ref().filter(|_| entry.meter_id != 0);
     let state = target.state()?;
-    read_cells(target, &arrays, wanted, (cursor, piece), |object, at| {
+    read_cells(target, &arrays, wanted, cursor, piece, |object, at| {
         let (meter_id, meter, _) = all[object];
         let config = state.meter_read(meter, at)?.map(meter_config);
         let mut counter_data = None;
@@ -232,7 +235,7 @@ pub(super) fn write_register(
     let (register, info, size) = target.catalog.register(entry.register_id)?;
     let name = &target.catalog.program.registers[register.index()].cp.name;
     only_modify(verb, "a register cell")?;
-    let cells = cells(target, ("register", entry.register_id, name), size, entry.index.as_ref())?;
+    let cells = cells(target, "register", entry.register_id, name, size, entry.index.as_ref())?;
     let data = entry.data.clone().unwrap_or_default();
     let value = info.form.parse(&data, || format!("register {name}"))?;
     let state = target.state_mut()?;
@@ -259,7 +262,7 @@ pub(super) fn read_registers(
     let arrays: Vec<_> = known.iter().map(name).collect();
     let wanted = entry.index.as_ref().filter(|_| entry.register_id != 0);
     let state = target.state()?;
-    read_cells(target, &arrays, wanted, (cursor, piece), |object, at| {
+    read_cells(target, &arrays, wanted, cursor, piece, |object, at| {
         let (register_id, (register, info, _)) = &known[object];
         let data = Some(info.data(&state.register_read(*register, at)?));
         let index = index(target, *register_id, at);

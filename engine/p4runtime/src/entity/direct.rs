@@ -7,8 +7,8 @@ use super::array::{counter_data, meter_config, meter_counts, only_zero, parse_co
 use super::piece::{Cursor, Piece, Progress};
 use super::table::{Key, any_key, default_key, key_message, parse_key, wanted};
 use super::{Target, Verb, only_modify};
-use crate::catalog::TableInfo;
 use crate::errors::Failure;
+use crate::objects::TableInfo;
 use crate::proto::p4::v1 as p4;
 use p4::entity::Entity as Of;
 
@@ -60,7 +60,8 @@ fn read_entries(
     target: &Target<'_>,
     filter: &p4::TableEntry,
     has: impl Fn(&p4cc_ir::Table) -> bool,
-    (cursor, piece): (&mut Cursor, &mut Piece),
+    cursor: &mut Cursor,
+    piece: &mut Piece,
     read: impl Fn(TableId, &Key, p4::TableEntry) -> Result<Of, Failure>,
 ) -> Result<Progress, Failure> {
     let state = target.state()?;
@@ -110,7 +111,7 @@ pub(super) fn read_counters(
 ) -> Result<Progress, Failure> {
     let filter = direct_entry("counter", given.table_entry.as_ref())?;
     let has = |table: &p4cc_ir::Table| table.counter.is_some();
-    read_entries(target, filter, has, (cursor, piece), |table, key, entry| {
+    read_entries(target, filter, has, cursor, piece, |table, key, entry| {
         let cell = target.counted(|state| state.direct_counter_read(table, &key.matches, key.priority))?;
         let (table_entry, data) = (Some(entry), Some(counter_data(cell)));
         Ok(Of::DirectCounterEntry(p4::DirectCounterEntry { table_entry, data }))
@@ -127,7 +128,7 @@ pub(super) fn read_meters(
     let filter = direct_entry("meter", given.table_entry.as_ref())?;
     let has = |table: &p4cc_ir::Table| table.meter.is_some();
     let state = target.state()?;
-    read_entries(target, filter, has, (cursor, piece), |table, key, entry| {
+    read_entries(target, filter, has, cursor, piece, |table, key, entry| {
         let config = state.direct_meter_read(table, &key.matches, key.priority)?;
         let (table_entry, config) = (Some(entry), config.map(meter_config));
         let mut counter_data = None;

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use p4cc_switch::{DEFAULT_PASS_LIMIT, Switch, SwitchConfig, TimestampUnit};
 use proptest::prelude::*;
 
-use super::digest::DigestConfigs;
+use super::digest_lists::DigestConfigs;
 use super::{Target, Verb};
 use crate::device_config;
 use crate::p4info::Ids;

@@ -3,7 +3,8 @@
 
 mod action_set;
 pub(crate) mod array;
-pub(crate) mod digest;
+mod digest;
+pub(crate) mod digest_lists;
 mod direct;
 #[cfg(test)]
 mod hostile;
@@ -23,7 +24,7 @@ use p4cc_units::Time;
 use crate::catalog::Catalog;
 use crate::errors::Failure;
 use crate::proto::p4::v1 as p4;
-use digest::DigestConfigs;
+use digest_lists::DigestConfigs;
 use p4::entity::Entity as Of;
 use p4::update::Type;
 use piece::{Cursor, MAX_WHOLE_ENTITIES, Piece, Progress};

@@ -3,8 +3,8 @@
 
 use prost::Message;
 
-use super::Of;
 use crate::proto::p4::v1 as p4;
+use p4::entity::Entity as Of;
 
 /// Encoded bytes of a message after which a read goes to the next; one entity may be longer.
 const PIECE_BYTES: usize = 128 << 10;

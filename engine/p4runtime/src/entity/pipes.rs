@@ -7,7 +7,7 @@ use p4cc_switch::{DEFAULT_PASS_LIMIT, Packet, PortConfig, Switch, SwitchConfig, 
 use p4cc_units::{Rate, Time};
 use std::sync::Arc;
 
-use super::digest::DigestConfigs;
+use super::digest_lists::DigestConfigs;
 use super::{Of, Target, Type};
 use crate::device_config;
 use crate::proto::p4::v1 as p4;

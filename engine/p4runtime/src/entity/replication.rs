@@ -124,7 +124,7 @@ pub(super) fn read(
     match &entry.r#type {
         Some(Type::MulticastGroupEntry(p4::MulticastGroupEntry { multicast_group_id: id, .. })) => {
             let groups = engine.groups().filter(|group| *id == 0 || group.id == *id);
-            Ok(read_some(groups, (cursor, piece), |group| {
+            Ok(read_some(groups, cursor, piece, |group| {
                 Type::MulticastGroupEntry(p4::MulticastGroupEntry {
                     multicast_group_id: group.id,
                     replicas: replicas(&group.replicas),
@@ -134,7 +134,7 @@ pub(super) fn read(
         }
         Some(Type::CloneSessionEntry(p4::CloneSessionEntry { session_id: id, .. })) => {
             let sessions = engine.sessions().filter(|session| *id == 0 || session.id == *id);
-            Ok(read_some(sessions, (cursor, piece), |session| {
+            Ok(read_some(sessions, cursor, piece, |session| {
                 Type::CloneSessionEntry(p4::CloneSessionEntry {
                     session_id: session.id,
                     replicas: replicas(&session.replicas),
@@ -150,7 +150,8 @@ pub(super) fn read(
 /// Reads on in the groups, or in the sessions.
 fn read_some<T>(
     all: impl Iterator<Item = T>,
-    (cursor, piece): (&mut Cursor, &mut Piece),
+    cursor: &mut Cursor,
+    piece: &mut Piece,
     message: impl Fn(T) -> Type,
 ) -> Progress {
     for one in all.skip(cursor.at()) {

@@ -8,9 +8,10 @@ use p4cc_ir::{ActionCall, MatchValue, TableId};
 use super::array::{counter_data, meter_config, meter_counts, only_zero, parse_counter, parse_meter};
 use super::piece::{Cursor, Piece, Progress};
 use super::{Target, Verb, action_set, only_modify};
-use crate::catalog::{Catalog, TableInfo};
+use crate::catalog::Catalog;
 use crate::entries::{Place, action, match_fields, parse_action, parse_match};
 use crate::errors::Failure;
+use crate::objects::TableInfo;
 use crate::proto::p4::v1 as p4;
 use p4::entity::Entity as Of;
 use p4::table_action::Type as ActionType;
@@ -422,7 +423,7 @@ fn default_entry(
         is_const: target.catalog.ir_table(info.table).const_default,
         ..default_key(info)
     };
-    add_direct(target, info, (&[], 0), filter, &mut message)?;
+    add_direct(target, info, &[], 0, filter, &mut message)?;
     Ok(message)
 }
 
@@ -435,7 +436,8 @@ pub(super) fn default_key(info: &TableInfo) -> p4::TableEntry {
 fn add_direct(
     target: &Target<'_>,
     info: &TableInfo,
-    (matches, priority): (&[MatchValue], u32),
+    matches: &[MatchValue],
+    priority: u32,
     filter: &p4::TableEntry,
     message: &mut p4::TableEntry,
 ) -> Result<(), Failure> {
@@ -488,7 +490,7 @@ fn entry_message(
         is_const: entry.is_const,
         ..key_message(info, entry)
     };
-    add_direct(target, info, (&entry.matches, entry.priority), filter, &mut message)?;
+    add_direct(target, info, &entry.matches, entry.priority, filter, &mut message)?;
     if filter.time_since_last_hit.is_some() && table.idle_timeout {
         let idle = target.state()?.idle_time(info.table, &entry.matches, entry.priority, target.now)?;
         let elapsed_ns = i64::try_from(idle.as_ns()).unwrap_or(i64::MAX);

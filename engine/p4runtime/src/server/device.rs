@@ -12,7 +12,7 @@ use super::outbox::Outbox;
 use super::roles::{MAX_ROLES, Role, RoleConfig, RoleKey};
 use crate::device_config::Loaded;
 use crate::entity::Target;
-use crate::entity::digest::DigestConfigs;
+use crate::entity::digest_lists::DigestConfigs;
 use crate::errors::Failure;
 use crate::proto::p4::v1 as p4;
 use p4::stream_message_response::Update;
@@ -134,7 +134,9 @@ impl Device {
         device_id: u64,
         session: SessionId,
         link: Link,
-        (key, election_id, config): (&RoleKey, Option<u128>, Option<RoleConfig>),
+        key: &RoleKey,
+        election_id: Option<u128>,
+        config: Option<RoleConfig>,
     ) -> Result<(), Failure> {
         if let Some(config) = &config {
             for (other, role) in self.roles.iter().filter(|(other, _)| *other != key) {
@@ -241,13 +243,13 @@ mod tests {
     fn a_controller_that_is_gone_keeps_no_election_id() {
         let (mut device, key) = (Device::default(), RoleKey::default());
         let (gone, receiver) = link();
-        device.arbitrate(1, 1, gone, (&key, Some(10), None)).unwrap();
+        device.arbitrate(1, 1, gone, &key, Some(10), None).unwrap();
         drop(receiver);
         // Another arbitrates before the end of the stream is noticed.
         let (other, _receiver) = link();
-        device.arbitrate(1, 2, other, (&key, Some(11), None)).unwrap();
+        device.arbitrate(1, 2, other, &key, Some(11), None).unwrap();
         let (again, _receiver) = link();
-        assert_eq!(device.arbitrate(1, 3, again, (&key, Some(10), None)), Ok(()));
+        assert_eq!(device.arbitrate(1, 3, again, &key, Some(10), None), Ok(()));
         assert!(device.is_primary(2) && !device.is_primary(1));
     }
 
@@ -255,10 +257,10 @@ mod tests {
     fn a_role_without_a_primary_that_answers_has_none() {
         let (mut device, key) = (Device::default(), RoleKey::default());
         let (gone, receiver) = link();
-        device.arbitrate(1, 1, gone, (&key, Some(10), None)).unwrap();
+        device.arbitrate(1, 1, gone, &key, Some(10), None).unwrap();
         drop(receiver);
         let (other, mut told) = link();
-        device.arbitrate(1, 2, other, (&key, Some(9), None)).unwrap();
+        device.arbitrate(1, 2, other, &key, Some(9), None).unwrap();
         device.close(1, 1);
         let codes = std::iter::from_fn(|| told.try_next()?.ok()?.update).map(|update| match update {
             Update::Arbitration(message) => message.status.unwrap_or_default().code,

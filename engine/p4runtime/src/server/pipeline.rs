@@ -17,7 +17,7 @@ use super::work::Cancel;
 use crate::codec::uint128;
 use crate::device_config;
 use crate::entity::Target;
-use crate::entity::digest::DigestConfigs;
+use crate::entity::digest_lists::DigestConfigs;
 use crate::errors::Failure;
 use crate::proto::p4::v1 as p4;
 use p4::get_forwarding_pipeline_config_request::ResponseType;

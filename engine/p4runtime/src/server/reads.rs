@@ -196,7 +196,8 @@ impl Reads {
     pub(super) fn open(
         &self,
         service: &Service,
-        (device_id, role): (u64, RoleKey),
+        device_id: u64,
+        role: RoleKey,
         entities: Vec<p4::Entity>,
         metadata: MetadataLimit,
     ) -> Arc<OpenRead> {

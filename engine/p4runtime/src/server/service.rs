@@ -31,7 +31,7 @@ use super::{pipeline, snapshot, stream, whole};
 use crate::codec::uint128;
 use crate::device_config;
 use crate::entity::Target;
-use crate::entity::digest::Instant;
+use crate::entity::digest_lists::Instant;
 use crate::entity::table;
 use crate::errors::{Failure, Outcomes};
 use crate::packet_io::decode_packet_in;
@@ -285,7 +285,8 @@ fn write(
     device: &mut Device,
     switch: &mut Switch,
     now: Time,
-    (request, stopping): (&p4::WriteRequest, &Stopping),
+    request: &p4::WriteRequest,
+    stopping: &Stopping,
 ) -> Result<Outcomes, Failure> {
     let key = RoleKey::new(&request.role, request.role_id)?;
     let role = device.role(&key)?;
@@ -331,7 +332,7 @@ impl P4Runtime for Service {
         let peer = Peer::of(&request);
         let request = request.into_inner();
         let applied = self.change(request.device_id, |device, switch, now| {
-            write(device, switch, now, (&request, &self.stopping))
+            write(device, switch, now, &request, &self.stopping)
         });
         applied.await.map_err(Failure::status)?.status::<p4::Error>(peer.metadata())?;
         Ok(Response::new(p4::WriteResponse {}))
@@ -350,7 +351,7 @@ impl P4Runtime for Service {
         let metadata = peer.metadata();
         let place = self.reads.room.enter(peer, request.encoded_len());
         let place = self.stopping.unless(place).await.map_err(Failure::status)?.map_err(Failure::status)?;
-        let read = self.reads.open(self, (device_id, role), request.entities, metadata);
+        let read = self.reads.open(self, device_id, role, request.entities, metadata);
         Ok(Response::new(Box::pin(Answer::new(place, read))))
     }
 

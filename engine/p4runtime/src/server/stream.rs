@@ -115,7 +115,7 @@ impl Controller {
         let election_id = given.election_id.as_ref().map(uint128);
         let updated = self.service.apply(device_id, |device, _, _| {
             let config = role.config.as_ref().map(RoleConfig::parse).transpose()?;
-            device.arbitrate(device_id, session, link, (&key, election_id, config))
+            device.arbitrate(device_id, session, link, &key, election_id, config)
         });
         updated.await?;
         self.device_id = Some(device_id);

@@ -20,9 +20,8 @@ use p4cc_units::Time;
 
 use super::runtime::Runtime;
 use super::{Architecture, Arrival, IngressResult, LeftQueue, copies, truncation};
-use crate::core::{Core, Instance, MAX_CONTROLLER_QUEUE, Queued, Unqueued};
+use crate::core::{Core, Instance, MAX_CONTROLLER_QUEUE, Origin, QueueId, Queued, Unqueued};
 use crate::counters::DropCause;
-use crate::lineage::Lineage;
 use crate::packet::Packet;
 use crate::pre::{Target, targets};
 use crate::tm::PortIndex;
@@ -53,10 +52,8 @@ struct Entering {
     packet: Packet,
     /// As the program sees it.
     ingress_port: u32,
-    /// Port of the switch that drops are counted against.
-    counted_port: u32,
+    origin: Origin,
     path: Path,
-    lineage: Lineage,
 }
 
 /// What is to become of a packet after ingress.
@@ -84,9 +81,8 @@ impl Architecture for PsaSwitch {
         let entering = Entering {
             packet: arrival.packet,
             ingress_port: if from_cpu { PSA_PORT_CPU } else { arrival.ingress_port },
-            counted_port: arrival.ingress_port,
+            origin: Origin { port: arrival.ingress_port, lineage: arrival.lineage },
             path: Path::Normal,
-            lineage: arrival.lineage,
         };
         self.ingress(core, now, entering);
         self.go_round(core, now);
@@ -107,7 +103,8 @@ impl Architecture for PsaSwitch {
 
     fn egress(&mut self, core: &mut Core, now: Time, left: LeftQueue) -> Option<Packet> {
         let mut queued = left.item;
-        let sent = self.egress_once(core, now, &mut queued, (left.port, left.priority));
+        let sent =
+            self.egress_once(core, now, &mut queued, QueueId { port: left.port, priority: left.priority });
         self.go_round(core, now);
         sent
     }
@@ -126,22 +123,18 @@ impl PsaSwitch {
     fn go_round(&mut self, core: &mut Core, now: Time) {
         while let Some(Unqueued { port, priority, mut queued }) = core.loopback.pop_front() {
             let counted_port = u32::from(queued.ingress_port);
-            let Some(packet) = self.egress_once(core, now, &mut queued, (port, priority)) else { continue };
-            let mut lineage = queued.lineage;
-            if core.allow(&mut lineage, 1, (counted_port, priority)) == 0 {
+            let left = QueueId { port, priority };
+            let Some(packet) = self.egress_once(core, now, &mut queued, left) else { continue };
+            let mut origin = Origin { port: counted_port, lineage: queued.lineage };
+            if core.allow(&mut origin.lineage, 1, QueueId { port: counted_port, priority }) == 0 {
                 continue;
             }
             core.counters.recirculated += 1;
             let psa = Arc::clone(&self.psa);
             self.start_spare(&psa.recirculate);
             core::mem::swap(&mut self.runtime.frame, &mut self.runtime.spare);
-            let entering = Entering {
-                packet,
-                ingress_port: PSA_PORT_RECIRCULATE,
-                counted_port,
-                path: Path::Recirculate,
-                lineage,
-            };
+            let entering =
+                Entering { packet, ingress_port: PSA_PORT_RECIRCULATE, origin, path: Path::Recirculate };
             self.ingress(core, now, entering);
         }
     }
@@ -153,20 +146,19 @@ impl PsaSwitch {
             let (verdict, payload_at) = self.ingress_once(core, now, &entering);
             self.runtime.settle(core, now);
             if let Some(session) = verdict.clone_session {
-                let instance = Instance::INGRESS_CLONE;
-                let Entering { packet, counted_port, lineage, .. } = &mut entering;
-                self.clone_packet(core, now, (session, instance), packet, (*counted_port, lineage));
+                let Entering { packet, origin, .. } = &mut entering;
+                self.clone_packet(core, now, session, Instance::INGRESS_CLONE, packet, origin);
             }
-            let priority = verdict.class_of_service;
+            let against = QueueId { port: entering.origin.port, priority: verdict.class_of_service };
             if verdict.drop {
-                core.drop_at(entering.counted_port, priority, DropCause::Ingress);
+                core.drop_at(against.port, against.priority, DropCause::Ingress);
                 return;
             }
             if !verdict.resubmit {
-                self.forward(core, now, entering, (&verdict, payload_at));
+                self.forward(core, now, entering, &verdict, payload_at);
                 return;
             }
-            if core.allow(&mut entering.lineage, 1, (entering.counted_port, priority)) == 0 {
+            if core.allow(&mut entering.origin.lineage, 1, against) == 0 {
                 return;
             }
             core.counters.resubmitted += 1;
@@ -219,15 +211,20 @@ impl PsaSwitch {
     }
 
     /// Multicast or unicast of the packet as the ingress deparser wrote it.
-    fn forward(&mut self, core: &mut Core, now: Time, entering: Entering, how: (&Verdict, u32)) {
-        let (verdict, payload_at) = how;
+    fn forward(
+        &mut self,
+        core: &mut Core,
+        now: Time,
+        entering: Entering,
+        verdict: &Verdict,
+        payload_at: u32,
+    ) {
         let psa = Arc::clone(&self.psa);
         let mut packet = entering.packet;
         packet.replace_front(payload_at, self.runtime.front());
         let multicast = verdict.multicast_group != 0;
         let instance = if multicast { Instance::REPLICA } else { Instance::NORMAL };
-        let origin = (entering.counted_port, entering.lineage);
-        let mut queued = self.queued(now, packet, &psa.normal, (instance, u32::MAX), origin);
+        let mut queued = self.queued(now, packet, &psa.normal, instance, u32::MAX, entering.origin);
         if !multicast {
             self.enqueue(core, verdict.egress_port, verdict.class_of_service, queued);
             return;
@@ -235,10 +232,10 @@ impl PsaSwitch {
         let group = core.pre.group(verdict.multicast_group);
         let replicas = group.map(|group| targets(&group.replicas, &core.ports_down)).unwrap_or_default();
         if replicas.is_empty() {
-            core.drop_at(entering.counted_port, verdict.class_of_service, DropCause::NoReplicas);
+            core.drop_at(entering.origin.port, verdict.class_of_service, DropCause::NoReplicas);
             return;
         }
-        let against = (entering.counted_port, verdict.class_of_service);
+        let against = QueueId { port: entering.origin.port, priority: verdict.class_of_service };
         let copies = core.allow_copies(&mut queued.lineage, replicas.len() - 1, against);
         self.replicate(core, &replicas[..=copies], verdict.class_of_service, &queued);
     }
@@ -249,24 +246,25 @@ impl PsaSwitch {
         &mut self,
         core: &mut Core,
         now: Time,
-        (session, instance): (u32, Instance),
+        session: u32,
+        instance: Instance,
         packet: &Packet,
-        (counted_port, lineage): (u32, &mut Lineage),
+        origin: &mut Origin,
     ) {
         let Some(session) = core.pre.session(session) else { return };
         let (replicas, priority) =
             (targets(&session.replicas, &core.ports_down), session.class_of_service as u8);
         let truncate = truncation(session.packet_length_bytes);
-        let copies = core.allow_copies(lineage, replicas.len(), (counted_port, priority));
+        let against = QueueId { port: origin.port, priority };
+        let copies = core.allow_copies(&mut origin.lineage, replicas.len(), against);
         if copies == 0 {
             return;
         }
         let psa = Arc::clone(&self.psa);
         let bridge = if instance == Instance::INGRESS_CLONE { &psa.clone_i2e } else { &psa.clone_e2e };
-        let origin = (counted_port, *lineage);
         let mut packet = packet.clone();
         packet.truncate(truncate);
-        let queued = self.queued(now, packet, bridge, (instance, truncate), origin);
+        let queued = self.queued(now, packet, bridge, instance, truncate, *origin);
         self.replicate(core, &replicas[..copies], priority, &queued);
     }
 
@@ -286,8 +284,9 @@ impl PsaSwitch {
         now: Time,
         mut packet: Packet,
         bridge: &Bridge,
-        (instance, truncate): (Instance, u32),
-        (counted_port, lineage): (u32, Lineage),
+        instance: Instance,
+        truncate: u32,
+        origin: Origin,
     ) -> Queued {
         let length = packet.len();
         self.start_spare(bridge);
@@ -302,9 +301,9 @@ impl PsaSwitch {
             truncate,
             rid: 0,
             length_delta: 0,
-            ingress_port: u16::try_from(counted_port).unwrap_or(u16::MAX),
+            ingress_port: u16::try_from(origin.port).unwrap_or(u16::MAX),
             instance,
-            lineage,
+            lineage: origin.lineage,
         }
     }
 
@@ -334,8 +333,9 @@ impl PsaSwitch {
         core: &mut Core,
         now: Time,
         queued: &mut Queued,
-        (port, priority): (u32, u8),
+        left: QueueId,
     ) -> Option<Packet> {
+        let QueueId { port, priority } = left;
         let psa = Arc::clone(&self.psa);
         let seen_port = if core.config.cpu_port == Some(port) { PSA_PORT_CPU } else { port };
         let counted_port = u32::from(queued.ingress_port);
@@ -369,8 +369,9 @@ impl PsaSwitch {
         packet.replace_front(payload_at, self.runtime.front());
         packet.truncate(queued.truncate);
         if clone {
-            let origin = (counted_port, &mut queued.lineage);
-            self.clone_packet(core, now, (session, Instance::EGRESS_CLONE), &packet, origin);
+            let mut origin = Origin { port: counted_port, lineage: queued.lineage };
+            self.clone_packet(core, now, session, Instance::EGRESS_CLONE, &packet, &mut origin);
+            queued.lineage = origin.lineage;
         }
         if drop {
             core.drop_from(

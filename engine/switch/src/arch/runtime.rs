@@ -23,9 +23,7 @@ use crate::trace::{Step, TraceLog, Tracer};
 pub(crate) struct Runtime {
     pub pipeline: Arc<Pipeline>,
     pub frame: Box<WorkingMemory>,
-    exec: Exec,
-    /// Packets that all switches of the program take before native code is made.
-    warm_up: u32,
+    choice: Choice,
     /// Of the pipe of the chip that runs: [`Self::enter`].
     state: State,
     pub effects: Effects,
@@ -42,6 +40,22 @@ pub(crate) struct Runtime {
     parked: Vec<State>,
     /// Pipe of the chip that runs.
     pipe: usize,
+}
+
+/// What is to run a program.
+#[derive(Clone, Copy)]
+struct Choice {
+    exec: Exec,
+    /// Packets that all switches of the program take before native code is made.
+    warm_up: u32,
+}
+
+impl Choice {
+    /// As configured; native code would not count all hits.
+    fn new(config: ExecChoice, counts_hits: bool) -> Self {
+        let exec = if counts_hits { Exec::Interp } else { config.exec() };
+        Self { exec, warm_up: config.warm_up_packets() }
+    }
 }
 
 /// A frame, and the spare packet whose room takes the next head.
@@ -84,15 +98,15 @@ const MAX_WORKSPACE_PROGRAMS: usize = 4;
 
 /// Native code, where it is to run the program and was made already.
 #[inline]
-fn native(pipeline: &Pipeline, exec: Exec) -> Option<&Native> {
-    if exec == Exec::Native { pipeline.made_native() } else { None }
+fn native(pipeline: &Pipeline, choice: Choice) -> Option<&Native> {
+    if choice.exec == Exec::Native { pipeline.made_native() } else { None }
 }
 
 /// What runs the program now.
 #[cold]
-fn executor(pipeline: &Pipeline, exec: Exec, warm_up: u32) -> &dyn Executor {
-    match exec {
-        Exec::Native if pipeline.has_native() || is_due(pipeline, warm_up) => {
+fn executor(pipeline: &Pipeline, choice: Choice) -> &dyn Executor {
+    match choice.exec {
+        Exec::Native if pipeline.has_native() || is_due(pipeline, choice.warm_up) => {
             pipeline.native().map_or(pipeline, |native| native)
         }
         Exec::Native | Exec::Interp => pipeline,
@@ -106,8 +120,9 @@ fn is_due(pipeline: &Pipeline, warm_up: u32) -> bool {
 
 /// Counts a packet towards native code.
 #[inline]
-fn warm(pipeline: &Pipeline, (exec, warm_up): (Exec, u32)) {
-    if exec == Exec::Native && !pipeline.has_native() && pipeline.interpreted() < warm_up {
+fn warm(pipeline: &Pipeline, choice: Choice) {
+    let counts = choice.exec == Exec::Native && !pipeline.has_native();
+    if counts && pipeline.interpreted() < choice.warm_up {
         pipeline.count_interpreted();
     }
 }
@@ -116,31 +131,32 @@ fn warm(pipeline: &Pipeline, (exec, warm_up): (Exec, u32)) {
 #[cold]
 fn ingress_otherwise<'e>(
     pipeline: &Pipeline,
-    (exec, warm_up): (Exec, u32),
+    choice: Choice,
     frame: &mut Frame,
     log: &mut TraceLog,
     start: IngressStart<'e>,
     env: &mut Env<'e>,
 ) -> ParseResult {
-    warm(pipeline, (exec, warm_up));
+    warm(pipeline, choice);
     if log.is_on() {
         return pipeline.ingress_traced(frame, start, env, &mut Tracer { pipeline, log });
     }
-    executor(pipeline, exec, warm_up).ingress(frame, start, env)
+    executor(pipeline, choice).ingress(frame, start, env)
 }
 
 /// Runs what stands behind v1model's queues.
 #[inline(always)]
 fn egress<'e>(
-    (pipeline, exec, warm_up): (&Pipeline, Exec, u32),
+    pipeline: &Pipeline,
+    choice: Choice,
     frame: &mut Frame,
     log: &mut TraceLog,
     start: EgressStart<'e>,
     env: &mut Env<'e>,
 ) -> EgressEnd {
-    match native(pipeline, exec) {
+    match native(pipeline, choice) {
         Some(native) if !log.is_on() => native.egress(frame, start, env),
-        _ => egress_otherwise(pipeline, (exec, warm_up), frame, log, start, env),
+        _ => egress_otherwise(pipeline, choice, frame, log, start, env),
     }
 }
 
@@ -148,7 +164,7 @@ fn egress<'e>(
 #[cold]
 fn egress_otherwise<'e>(
     pipeline: &Pipeline,
-    (exec, warm_up): (Exec, u32),
+    choice: Choice,
     frame: &mut Frame,
     log: &mut TraceLog,
     start: EgressStart<'e>,
@@ -157,7 +173,7 @@ fn egress_otherwise<'e>(
     if log.is_on() {
         return pipeline.egress_traced(frame, start, env, &mut Tracer { pipeline, log });
     }
-    executor(pipeline, exec, warm_up).egress(frame, start, env)
+    executor(pipeline, choice).egress(frame, start, env)
 }
 
 /// A packet as programs see it.
@@ -178,9 +194,8 @@ impl Runtime {
             effects: Effects::default(),
             front: Vec::new(),
             front_in_frame: false,
-            exec: if counts_hits { Exec::Interp } else { choice.exec() },
+            choice: Choice::new(choice, counts_hits),
             counts_hits,
-            warm_up: choice.warm_up_packets(),
             parked: Vec::new(),
             pipe: 0,
             pipeline,
@@ -241,8 +256,7 @@ impl Runtime {
 
     /// Changes what runs the program from the next packet on.
     pub fn set_exec(&mut self, choice: ExecChoice) {
-        let exec = if self.counts_hits { Exec::Interp } else { choice.exec() };
-        (self.exec, self.warm_up) = (exec, choice.warm_up_packets());
+        self.choice = Choice::new(choice, self.counts_hits);
         self.prepare();
     }
 
@@ -277,7 +291,7 @@ impl Runtime {
     /// Counts a packet towards native code.
     #[inline]
     fn warm(&self) {
-        warm(&self.pipeline, (self.exec, self.warm_up));
+        warm(&self.pipeline, self.choice);
     }
 
     fn prepared(mut self) -> Self {
@@ -287,7 +301,7 @@ impl Runtime {
 
     /// Makes native code now if it is not to wait.
     fn prepare(&mut self) {
-        executor(&self.pipeline, self.exec, self.warm_up);
+        executor(&self.pipeline, self.choice);
     }
 
     pub fn set(&mut self, var: VarId, value: u64) {
@@ -311,11 +325,11 @@ impl Runtime {
         let (state, effects) = (&mut self.state, &mut self.effects);
         let payload = PacketView::default();
         let mut env = Env { state, effects, random: &mut core.random, packet_length, payload, now };
-        let outcome = match native(&self.pipeline, self.exec) {
+        let outcome = match native(&self.pipeline, self.choice) {
             Some(native) if !core.trace.is_on() => native.ingress(&mut self.frame, start, &mut env),
             _ => {
-                let Self { pipeline, exec, warm_up, frame, .. } = self;
-                ingress_otherwise(pipeline, (*exec, *warm_up), frame, &mut core.trace, start, &mut env)
+                let Self { pipeline, choice, frame, .. } = self;
+                ingress_otherwise(pipeline, *choice, frame, &mut core.trace, start, &mut env)
             }
         };
         if let Some(error) = outcome.error {
@@ -342,12 +356,13 @@ impl Runtime {
         &mut self,
         random: &mut Stream,
         now: Time,
-        (packet, start): (&Packet, IngressStart<'_>),
+        packet: &Packet,
+        start: IngressStart<'_>,
         packet_length: u32,
         queue_bypass: &mut dyn QueueBypass,
     ) -> Option<BypassResult> {
-        let Self { pipeline, state, frame, effects, exec, .. } = self;
-        let native = native(pipeline, *exec)?;
+        let Self { pipeline, state, frame, effects, choice, .. } = self;
+        let native = native(pipeline, *choice)?;
         let WorkingMemory { frame, next, .. } = &mut **frame;
         let payload = PacketView::default();
         next.head.take_tail(&packet.head);
@@ -376,10 +391,9 @@ impl Runtime {
         payload: PacketView<'_>,
         packet_length: u32,
     ) -> EgressEnd {
-        let Self { pipeline, state, frame, effects, exec, warm_up, .. } = self;
+        let Self { pipeline, state, frame, effects, choice, .. } = self;
         let mut env = Env { state, effects, random: &mut core.random, packet_length, payload, now };
-        let how = (pipeline as &Pipeline, *exec, *warm_up);
-        egress(how, frame, &mut core.trace, start, &mut env)
+        egress(pipeline, *choice, frame, &mut core.trace, start, &mut env)
     }
 
     /// Runs the rest of the egress pipeline after egress made a request.
@@ -390,7 +404,7 @@ impl Runtime {
             let mut tracer = Tracer { pipeline: &self.pipeline, log: &mut core.trace };
             return self.pipeline.finish_traced(&mut self.frame, &mut env, &mut tracer);
         }
-        executor(&self.pipeline, self.exec, self.warm_up).finish(&mut self.frame, &mut env);
+        executor(&self.pipeline, self.choice).finish(&mut self.frame, &mut env);
     }
 
     /// How v1model's ingress left the packet of the frame.
@@ -423,15 +437,16 @@ impl Runtime {
         &mut self,
         core: &mut Core,
         now: Time,
-        (id, timestamp): (HalfId, u64),
+        id: HalfId,
+        timestamp: u64,
         packet: &Packet,
         packet_length: u32,
     ) -> Option<HalfEnd> {
         if core.trace.is_on() || core.chip.snapshots.is_armed() {
             return None;
         }
-        let Self { pipeline, state, frame, effects, exec, .. } = self;
-        let native = native(pipeline, *exec)?;
+        let Self { pipeline, state, frame, effects, choice, .. } = self;
+        let native = native(pipeline, *choice)?;
         let payload = PacketView::default();
         let mut env = Env { state, effects, random: &mut core.random, packet_length, payload, now };
         let end = native.half(id, frame, view(packet), timestamp, &mut env)?;
@@ -448,7 +463,7 @@ impl Runtime {
     /// Runs a parser into the frame.
     pub fn parse(&mut self, core: &mut Core, now: Time, func: FuncId, packet: &Packet) -> ParseResult {
         self.warm();
-        let exec = self.exec_of_blocks(core);
+        let choice = self.choice_of_blocks(core);
         let mut env = Env {
             state: &mut self.state,
             effects: &mut self.effects,
@@ -461,7 +476,7 @@ impl Runtime {
             let mut tracer = Tracer { pipeline: &self.pipeline, log: &mut core.trace };
             self.pipeline.parse_traced(func, &mut self.frame, view(packet), &mut env, &mut tracer)
         } else {
-            let exec = executor(&self.pipeline, exec, self.warm_up);
+            let exec = executor(&self.pipeline, choice);
             exec.parse_by(func, &mut self.frame, view(packet), &mut env)
         };
         if let Some(error) = outcome.error {
@@ -471,12 +486,13 @@ impl Runtime {
     }
 
     /// Who runs blocks one by one: the interpreter where a snapshot waits, which shows any value.
-    fn exec_of_blocks(&self, core: &Core) -> Exec {
-        if core.chip.snapshots.is_armed() { Exec::Interp } else { self.exec }
+    fn choice_of_blocks(&self, core: &Core) -> Choice {
+        let exec = if core.chip.snapshots.is_armed() { Exec::Interp } else { self.choice.exec };
+        Choice { exec, ..self.choice }
     }
 
     /// Keeps the packet's values in the snapshots that wait for it behind this control.
-    pub fn capture(&self, core: &mut Core, of: (u8, bool), pipe: u8) {
+    pub fn capture(&self, core: &mut Core, of_program: u8, is_egress: bool, pipe: u8) {
         let read = |place: ViewPlace| match place {
             ViewPlace::Var(var) => self.frame.get_bits(&self.pipeline, var),
             ViewPlace::Valid(header) => {
@@ -484,7 +500,7 @@ impl Runtime {
             }
             ViewPlace::Nowhere => Bits::zero(1),
         };
-        core.chip.snapshots.capture(of, pipe, read);
+        core.chip.snapshots.capture(of_program, is_egress, pipe, read);
     }
 
     /// Runs a control on a packet whose first bytes were parsed; `length` is what counters count.
@@ -497,7 +513,7 @@ impl Runtime {
         payload_at: u32,
         length: u32,
     ) {
-        let exec = self.exec_of_blocks(core);
+        let choice = self.choice_of_blocks(core);
         let mut env = Env {
             state: &mut self.state,
             effects: &mut self.effects,
@@ -510,7 +526,7 @@ impl Runtime {
             let mut tracer = Tracer { pipeline: &self.pipeline, log: &mut core.trace };
             self.pipeline.run_traced(func, &mut self.frame, &mut env, &mut tracer);
         } else {
-            executor(&self.pipeline, exec, self.warm_up).run(func, &mut self.frame, &mut env);
+            executor(&self.pipeline, choice).run(func, &mut self.frame, &mut env);
         }
     }
 
@@ -526,7 +542,7 @@ impl Runtime {
             payload: PacketView::default(),
             now,
         };
-        let exec = executor(&self.pipeline, self.exec, self.warm_up);
+        let exec = executor(&self.pipeline, self.choice);
         exec.deparse_by(func, &mut self.frame, &mut env, &mut self.front);
     }
 

@@ -19,7 +19,7 @@ use p4cc_units::Time;
 
 use super::runtime::{Runtime, view};
 use super::{Architecture, Arrival, IngressResult, LeftQueue, copies, truncation};
-use crate::core::{Core, Instance, Queued};
+use crate::core::{Core, Instance, QueueId, Queued};
 use crate::counters::DropCause;
 use crate::lineage::Lineage;
 use crate::packet::Packet;
@@ -42,21 +42,21 @@ struct BypassCheck<'t, F> {
     decision: BypassDecision,
 }
 
-/// The decision, with the packet's port and priority.
+/// The decision, with the packet's queue.
 enum BypassDecision {
     NotChecked,
-    Waits((u32, u8)),
+    Waits(QueueId),
     Refused(DropCause),
     /// The neighbour that sent it is to pause, and the pause leaves before the packet does.
     Pauses(Admitted),
-    Bypasses(PortIndex, (u32, u8)),
+    Bypasses(PortIndex, QueueId),
 }
 
 impl<F: Fn(u32) -> bool> QueueBypass for BypassCheck<'_, F> {
     #[inline]
     fn may_bypass(&mut self, port: u32, priority: u8) -> bool {
         let Self { tm, length, ingress, is_free, decision } = self;
-        let to = (port, priority);
+        let to = QueueId { port, priority };
         let open = tm.port(port).filter(|&index| tm.can_bypass(index, priority) && is_free(port));
         let Some(index) = open else {
             *decision = BypassDecision::Waits(to);
@@ -73,9 +73,8 @@ impl<F: Fn(u32) -> bool> QueueBypass for BypassCheck<'_, F> {
 impl<F> BypassCheck<'_, F> {
     /// The same where the shared buffer refuses the packet, or has more to do.
     #[cold]
-    fn admit_bypass(&mut self, index: PortIndex, (port, priority): (u32, u8)) -> bool {
-        let to = (port, priority);
-        self.decision = match self.tm.admit(index, priority, self.length, Some(self.ingress)) {
+    fn admit_bypass(&mut self, index: PortIndex, to: QueueId) -> bool {
+        self.decision = match self.tm.admit(index, to.priority, self.length, Some(self.ingress)) {
             Ok(admitted) if admitted.pauses => BypassDecision::Pauses(admitted),
             Ok(admitted) => {
                 self.tm.bypass(&admitted);
@@ -155,7 +154,8 @@ impl Architecture for V1Switch {
         let Some(passage) = self.runtime.ingress_with_bypass(
             &mut core.random,
             now,
-            (&arrival.packet, start),
+            &arrival.packet,
+            start,
             length,
             &mut check,
         ) else {
@@ -170,7 +170,7 @@ impl Architecture for V1Switch {
                 IngressResult::Leaves(index, self.runtime.written(arrival.packet, bytes, taken))
             }
             (BypassResult::Other(outcome, end), decision) => {
-                self.after_native_ingress(core, now, arrival, (outcome, end, decision))
+                self.after_native_ingress(core, now, arrival, outcome, end, decision)
             }
             // Unreachable: `Written` implies that `may_bypass` returned true.
             (BypassResult::Written { .. }, _) => IngressResult::Done,
@@ -179,7 +179,7 @@ impl Architecture for V1Switch {
 
     #[inline(always)]
     fn egress(&mut self, core: &mut Core, now: Time, left: LeftQueue) -> Option<Packet> {
-        let (port, priority) = (left.port, left.priority);
+        let from = QueueId { port: left.port, priority: left.priority };
         let metadata = egress_metadata(core, now, &left);
         let queued = left.item;
         let (saved_bytes, length) = (queued.saved_bytes, queued.length);
@@ -189,7 +189,7 @@ impl Architecture for V1Switch {
         let start = EgressStart { saved, metadata, drop_port: core.drop_port };
         let end = self.runtime.egress(core, now, start, payload, length);
         if end != EgressEnd::Deparsed || !self.runtime.effects.is_empty() {
-            return self.after_egress(core, now, queued, (port, priority), end);
+            return self.after_egress(core, now, queued, from, end);
         }
         let mut packet = queued.packet;
         packet.replace_front(saved_bytes, self.runtime.frame.front());
@@ -213,12 +213,12 @@ impl V1Switch {
             return;
         }
         let unicast = UnicastPacket::new(arrival, after.payload_at);
-        self.enqueue(core, now, (egress_spec, priority), unicast);
+        self.enqueue(core, now, QueueId { port: egress_spec, priority }, unicast);
     }
 
     #[inline(never)]
-    fn enqueue(&self, core: &mut Core, now: Time, (port, priority): (u32, u8), unicast: UnicastPacket) {
-        core.enqueue_in_line(port, priority, self.queued(now, unicast));
+    fn enqueue(&self, core: &mut Core, now: Time, to: QueueId, unicast: UnicastPacket) {
+        core.enqueue_in_line(to.port, to.priority, self.queued(now, unicast));
     }
 
     /// Continues with a packet that waits, or whose new headers do not fit in front of its payload.
@@ -228,7 +228,9 @@ impl V1Switch {
         core: &mut Core,
         now: Time,
         arrival: Arrival,
-        (outcome, end, decision): (ParseResult, BypassEnd, BypassDecision),
+        outcome: ParseResult,
+        end: BypassEnd,
+        decision: BypassDecision,
     ) -> IngressResult {
         if outcome.error.is_some() {
             core.counters.parser_errors += 1;
@@ -254,9 +256,9 @@ impl V1Switch {
                 core.tm.put(admitted, self.queued(now, unicast));
                 IngressResult::Done
             }
-            (BypassEnd::Dropped, BypassDecision::Bypasses(index, (port, priority))) => {
+            (BypassEnd::Dropped, BypassDecision::Bypasses(index, from)) => {
                 self.runtime.settle(core, now);
-                core.drop_from(port, priority, DropCause::Egress);
+                core.drop_from(from.port, from.priority, DropCause::Egress);
                 IngressResult::Dropped(index)
             }
             // Native code did not reach the decision.
@@ -317,7 +319,7 @@ impl V1Switch {
                 self.forward(core, now, arrival, &after);
                 return;
             };
-            let against = (arrival.ingress_port, after.verdict.priority);
+            let against = QueueId { port: arrival.ingress_port, priority: after.verdict.priority };
             if core.allow(&mut arrival.lineage, 1, against) == 0 {
                 return;
             }
@@ -386,8 +388,8 @@ impl V1Switch {
             core.drop_at(ingress_port, verdict.priority, DropCause::NoReplicas);
             return;
         }
-        let copies =
-            core.allow_copies(&mut queued.lineage, replicas.len() - 1, (ingress_port, verdict.priority));
+        let against = QueueId { port: ingress_port, priority: verdict.priority };
+        let copies = core.allow_copies(&mut queued.lineage, replicas.len() - 1, against);
         replicate(core, &replicas[..=copies], verdict.priority, &queued);
     }
 
@@ -397,7 +399,7 @@ impl V1Switch {
         let (replicas, priority) =
             (targets(&session.replicas, &core.ports_down), session.class_of_service as u8);
         let truncate = truncation(session.packet_length_bytes);
-        let against = (arrival.ingress_port, priority);
+        let against = QueueId { port: arrival.ingress_port, priority };
         let copies = core.allow_copies(&mut arrival.lineage, replicas.len(), against);
         if copies == 0 {
             return;
@@ -447,7 +449,7 @@ impl V1Switch {
         core: &mut Core,
         now: Time,
         mut queued: Queued,
-        (port, priority): (u32, u8),
+        from: QueueId,
         end: EgressEnd,
     ) -> Option<Packet> {
         let (saved_bytes, length) = (queued.saved_bytes, queued.length);
@@ -457,7 +459,7 @@ impl V1Switch {
         }
         self.runtime.settle(core, now);
         if end == EgressEnd::Dropped || end == EgressEnd::Requested && self.runtime.drops(core) {
-            core.drop_from(port, priority, DropCause::Egress);
+            core.drop_from(from.port, from.priority, DropCause::Egress);
             return None;
         }
         let recirculate = self.runtime.effects.recirculate;
@@ -472,7 +474,7 @@ impl V1Switch {
         packet.truncate(queued.truncate);
         let Some(list) = recirculate else { return Some(packet) };
         let mut lineage = queued.lineage;
-        if core.allow(&mut lineage, 1, (port, priority)) == 0 {
+        if core.allow(&mut lineage, 1, from) == 0 {
             return None;
         }
         core.counters.recirculated += 1;
@@ -490,7 +492,7 @@ impl V1Switch {
         let (replicas, priority) =
             (targets(&session.replicas, &core.ports_down), session.class_of_service as u8);
         let truncate = truncation(session.packet_length_bytes).min(queued.truncate);
-        let against = (u32::from(queued.ingress_port), priority);
+        let against = QueueId { port: queued.ingress_port.into(), priority };
         let copies = core.allow_copies(&mut queued.lineage, replicas.len(), against);
         if copies == 0 {
             return;

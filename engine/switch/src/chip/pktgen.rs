@@ -348,20 +348,19 @@ impl PacketGenerator {
         let started: Vec<u8> =
             of_pipe.filter(|(_, running)| matches(&running.app)).map(|((_, id), _)| *id).collect();
         for id in started {
-            self.begin(now, (pipe, id), chip, Cause::Context(context));
+            self.begin(now, pipe, id, chip, Cause::Context(context));
         }
     }
 
     /// Starts a burst of an application, if its port generates.
-    fn begin(&mut self, now: Time, at: (u8, u8), chip: TofinoChip, cause: Cause) -> bool {
+    fn begin(&mut self, now: Time, pipe: u8, id: u8, chip: TofinoChip, cause: Cause) -> bool {
         let ports = &self.ports;
-        let Some(running) = self.apps.get_mut(&at) else { return false };
-        let port = u32::from(at.0) << 7 | u32::from(own_port(&running.app, chip));
+        let Some(running) = self.apps.get_mut(&(pipe, id)) else { return false };
+        let port = u32::from(pipe) << 7 | u32::from(own_port(&running.app, chip));
         if !ports.get(&port).is_some_and(|port| port.generates) || self.bursts >= MAX_BURSTS {
             return false;
         }
         running.app.triggers = running.app.triggers.wrapping_add(1);
-        let (pipe, id) = at;
         let burst = Burst {
             pipe,
             id,
@@ -384,7 +383,7 @@ impl PacketGenerator {
             let first = self.due.first_entry().filter(|first| first.key().0 <= now)?;
             let ((at, _), due) = first.remove_entry();
             match due {
-                Due::Timer { pipe, id, epoch } => self.timer(at, (pipe, id), epoch, chip),
+                Due::Timer { pipe, id, epoch } => self.timer(at, pipe, id, epoch, chip),
                 Due::Packet(burst) => {
                     if let Some(generated) = self.packet(at, burst, chip) {
                         return Some(generated);
@@ -394,16 +393,17 @@ impl PacketGenerator {
         }
     }
 
-    fn timer(&mut self, at: Time, which: (u8, u8), epoch: u64, chip: TofinoChip) {
-        let Some(running) = self.apps.get(&which).filter(|running| running.epoch == epoch) else { return };
+    fn timer(&mut self, at: Time, pipe: u8, id: u8, epoch: u64, chip: TofinoChip) {
+        let Some(running) = self.apps.get(&(pipe, id)).filter(|running| running.epoch == epoch) else {
+            return;
+        };
         let again = match running.app.trigger {
             Trigger::Periodic { timer_ns } => Some(u64::from(timer_ns.max(1))),
             _ => None,
         };
-        let began = self.begin(at, which, chip, Cause::Timer);
+        let began = self.begin(at, pipe, id, chip, Cause::Timer);
         // A burst that began sets the timer again at its end.
         if let (false, Some(timer_ns)) = (began, again) {
-            let (pipe, id) = which;
             let rest_ns = timer_ns.max(IDLE_TIMER_NS);
             let whole_ns = rest_ns.div_ceil(timer_ns) * timer_ns;
             self.put(at + Span::from_ns(whole_ns), Due::Timer { pipe, id, epoch });
@@ -425,7 +425,7 @@ impl PacketGenerator {
                 .map(|((_, id), _)| *id)
                 .collect();
             for id in started {
-                self.begin(now, (pipe, id), chip, Cause::Port(port));
+                self.begin(now, pipe, id, chip, Cause::Port(port));
             }
         }
     }

@@ -104,7 +104,8 @@ impl Snapshots {
     /// Keeps the values of a packet that left a control, wherever a snapshot waits for it.
     pub(crate) fn capture(
         &mut self,
-        (of_program, is_egress): (u8, bool),
+        of_program: u8,
+        is_egress: bool,
         pipe: u8,
         read: impl Fn(ViewPlace) -> Bits,
     ) {

@@ -72,7 +72,7 @@ impl Pacer {
 
     /// A packet leaves; `ends` says that a burst ends with it however short it is.
     #[inline]
-    pub fn sent(&mut self, now: Time, (payload, wire): (u64, u64), ends: bool, rate_bps: f64) {
+    pub fn sent(&mut self, now: Time, payload: u64, wire: u64, ends: bool, rate_bps: f64) {
         let burst = self.burst.get_or_insert(Burst { began: now, payload_bytes: 0, wire_bytes: 0 });
         burst.payload_bytes += payload;
         burst.wire_bytes += wire;
@@ -154,7 +154,7 @@ mod tests {
     fn a_rate_of_0_stops_the_clock_and_the_next_one_starts_it() {
         let mut pacer = Pacer::new(0, LINE_BPS, 1e9);
         pacer.start(Time::ZERO, false);
-        pacer.sent(Time::ZERO, (1_250, 1_250), false, 1e9);
+        pacer.sent(Time::ZERO, 1_250, 1_250, false, 1e9);
         pacer.repace(Time::from_us(2), 0.0);
         assert_eq!(pacer.next_send(), Time::from_us(10));
         pacer.repace(Time::from_us(4), 1e6);
@@ -171,7 +171,7 @@ mod tests {
         for _ in 0..8 {
             let now = pacer.next_send();
             times.push(now.as_ns() / 1_000);
-            pacer.sent(now, (1_250, 1_250), false, 1e9);
+            pacer.sent(now, 1_250, 1_250, false, 1e9);
         }
         times
     }
@@ -190,10 +190,10 @@ mod tests {
     fn a_new_rate_moves_the_next_burst_only() {
         let mut pacer = Pacer::new(2_500, LINE_BPS, 1e9);
         pacer.start(Time::ZERO, false);
-        pacer.sent(Time::ZERO, (1_250, 1_250), false, 1e9);
+        pacer.sent(Time::ZERO, 1_250, 1_250, false, 1e9);
         pacer.repace(Time::ZERO, 2e9);
         assert_eq!(pacer.next_send(), Time::from_us(1), "the second of the burst follows at the line rate");
-        pacer.sent(Time::from_us(1), (1_250, 1_250), false, 2e9);
+        pacer.sent(Time::from_us(1), 1_250, 1_250, false, 2e9);
         assert_eq!(pacer.next_send(), Time::from_us(10));
         pacer.repace(Time::from_us(2), 1e9);
         assert_eq!(pacer.next_send(), Time::from_us(20));
@@ -205,14 +205,14 @@ mod tests {
     fn only_a_lack_of_data_counts_as_unused() {
         let mut pacer = Pacer::new(0, LINE_BPS, 1e9);
         pacer.start(Time::ZERO, false);
-        pacer.sent(Time::ZERO, (1_250, 1_250), false, 1e9);
+        pacer.sent(Time::ZERO, 1_250, 1_250, false, 1e9);
         // The interface was busy with others: not the application's doing.
-        pacer.sent(Time::from_us(30), (1_250, 1_250), false, 1e9);
+        pacer.sent(Time::from_us(30), 1_250, 1_250, false, 1e9);
         assert_eq!(pacer.take_used_share(Time::from_us(30)), None);
         pacer.ran_dry();
         // The next could leave at 40 us; the application gives it at 50.
         pacer.supplied(Time::from_us(50));
-        pacer.sent(Time::from_us(50), (1_250, 1_250), false, 1e9);
+        pacer.sent(Time::from_us(50), 1_250, 1_250, false, 1e9);
         assert_eq!(pacer.take_used_share(Time::from_us(70)), Some(0.75));
         // Dry again, from 60 us on, but only what lies behind the last look counts.
         pacer.ran_dry();

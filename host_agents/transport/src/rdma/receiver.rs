@@ -179,7 +179,7 @@ impl RdmaReceiver {
         let Some(start) = seq::unwrap(data.seq, self.expected) else { return receipt };
         self.saw_ce |= data.ecn == Codepoint::CE;
         if self.kept.is_some() {
-            return self.keep(now, (start, data), receipt);
+            return self.keep(now, start, data, receipt);
         }
         // Its sender waits for the return of a rate request.
         let awaits = data.extension.kind == ExtensionType::RATE_REQUEST;
@@ -249,12 +249,7 @@ impl RdmaReceiver {
 
     /// Takes a packet wherever it belongs. One that lies out of order, fills a hole, was there already or is
     /// marked is answered at once; one beyond the end of the flow, or for which there is no room, is not.
-    fn keep(
-        &mut self,
-        now: Time,
-        (start, data): (u64, &RdmaData<'_>),
-        mut receipt: RdmaReceipt,
-    ) -> RdmaReceipt {
+    fn keep(&mut self, now: Time, start: u64, data: &RdmaData<'_>, mut receipt: RdmaReceipt) -> RdmaReceipt {
         let Some(kept) = &mut self.kept else { return receipt };
         let end = start + u64::from(data.len);
         let had_holes = kept.has_holes();

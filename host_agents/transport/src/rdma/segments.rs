@@ -53,7 +53,8 @@ impl Segments {
     pub fn sent(
         &mut self,
         now: Time,
-        (next, end): (u64, u64),
+        next: u64,
+        end: u64,
         wire: u64,
         serialisation: impl FnOnce(u64) -> Span,
     ) -> bool {
@@ -99,11 +100,11 @@ mod tests {
         let mut segments = Segments::new(2_000);
         let per_byte = |bytes| Span::from_ns(bytes);
         assert_eq!(segments.end_of(0, 2_500), 2_000);
-        assert!(!segments.sent(Time::from_us(1), (1_000, 2_000), 1_064, per_byte));
+        assert!(!segments.sent(Time::from_us(1), 1_000, 2_000, 1_064, per_byte));
         assert_eq!(segments.end_of(1_000, 2_500), 2_000);
-        assert!(segments.sent(Time::from_us(2), (2_000, 2_000), 1_064, per_byte));
+        assert!(segments.sent(Time::from_us(2), 2_000, 2_000, 1_064, per_byte));
         assert_eq!(segments.end_of(2_000, 2_500), 2_500);
-        assert!(segments.sent(Time::from_us(3), (2_500, 2_500), 564, per_byte));
+        assert!(segments.sent(Time::from_us(3), 2_500, 2_500, 564, per_byte));
         assert_eq!(segments.complete(Time::from_us(9), 1_999), None);
         assert_eq!(segments.complete(Time::from_us(9), 2_000), Some(Span::from_ns(8_000 - 2_128)));
         assert_eq!(segments.complete(Time::from_us(10), 2_500), Some(Span::from_ns(7_000 - 564)));
@@ -115,7 +116,7 @@ mod tests {
     fn going_back_starts_anew() {
         let mut segments = Segments::new(1_000);
         for end in [1_000, 2_000, 3_000] {
-            segments.sent(Time::ZERO, (end, end), 0, |_| Span::ZERO);
+            segments.sent(Time::ZERO, end, end, 0, |_| Span::ZERO);
         }
         segments.restart(1_000);
         assert_eq!(segments.end_of(1_500, 9_000), 2_500);

@@ -31,6 +31,16 @@ pub struct AckResult {
     pub rtt: Option<Span>,
 }
 
+/// What an ACK says once it was read.
+struct Feedback {
+    /// One past the last byte that it acknowledges.
+    ack: u64,
+    lost_bytes: u64,
+    granted_bps: Option<f64>,
+    /// Of the measurement, on top of the round-trip time.
+    noise: Span,
+}
+
 /// The sending end of one flow.
 #[derive(Debug)]
 pub struct RdmaSender {
@@ -294,10 +304,10 @@ impl RdmaSender {
         if let Some(segments) = &mut self.segments {
             let burst_bps = self.pacer.burst_bps(rate_bps);
             let serialisation = |bytes| time_at(bytes, burst_bps);
-            segment.ack_request = segments.sent(now, (self.snd_nxt, segment_end), wire_bytes, serialisation);
+            segment.ack_request = segments.sent(now, self.snd_nxt, segment_end, wire_bytes, serialisation);
         }
         let is_last = self.snd_nxt == end;
-        self.pacer.sent(now, (len, wire_bytes), segment.ack_request || is_last, rate_bps);
+        self.pacer.sent(now, len, wire_bytes, segment.ack_request || is_last, rate_bps);
         if is_last {
             self.pacer.ran_dry();
         }
@@ -395,7 +405,8 @@ impl RdmaSender {
             self.deadline = self.rto.map(|rto| now + rto);
         }
         self.advance(now);
-        let rtt = self.inform(now, (ack, lost_bytes), fields, extension, (granted_bps, noise));
+        let feedback = Feedback { ack, lost_bytes, granted_bps, noise };
+        let rtt = self.inform(now, fields, extension, feedback);
         self.repace(now);
         self.complete = self.flow_bytes == Some(self.snd_una);
         if self.complete {
@@ -464,11 +475,11 @@ impl RdmaSender {
     fn inform(
         &mut self,
         now: Time,
-        (ack, lost_bytes): (u64, u64),
         fields: &AckFields,
         extension: &Extension<'_>,
-        (granted_bps, noise): (Option<f64>, Span),
+        feedback: Feedback,
     ) -> Option<Span> {
+        let Feedback { ack, lost_bytes, granted_bps, noise } = feedback;
         if extension.kind == ExtensionType::CNP {
             self.control.on_cnp(now);
             return None;

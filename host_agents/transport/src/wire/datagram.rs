@@ -82,7 +82,7 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
-    use crate::wire::{ETHERNET_LEN, ExtensionType, Packet, TrafficClass};
+    use crate::wire::{ETHERNET_LEN, Endpoint, ExtensionType, Packet, TrafficClass};
     use crate::{Codepoint, Segment};
     use p4cc_units::Time;
 
@@ -96,8 +96,8 @@ mod tests {
         let bytes = [1, 2, 3, 4];
         let extension = Extension { kind: ExtensionType(240), bytes: &bytes };
         let datagram = Datagram { header: header(100), extension };
-        let ends = ([2; 6], Ipv4Addr::LOCALHOST);
-        let packet = Packet::new(ends, ends, Codepoint::NOT_ECT, datagram.header).with_extension(extension);
+        let end = Endpoint { mac: [2; 6], ip: Ipv4Addr::LOCALHOST };
+        let packet = Packet::new(end, end, Codepoint::NOT_ECT, datagram.header).with_extension(extension);
         let (mut whole, mut part) = (Vec::new(), Vec::new());
         packet.encode(&mut whole).expect("a good packet");
         datagram.encode(&mut part).expect("a good datagram");

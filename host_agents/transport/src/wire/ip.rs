@@ -33,8 +33,17 @@ pub(super) struct Ipv4Fields {
     pub dst: Ipv4Addr,
 }
 
+/// A host as its packets name it.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Endpoint {
+    /// MAC address; of a destination, that of the next hop.
+    pub mac: [u8; 6],
+    /// IPv4 address.
+    pub ip: Ipv4Addr,
+}
+
 #[inline]
-pub(super) fn write_ethernet((src, dst): ([u8; 6], [u8; 6]), out: &mut [u8; ETHERNET_LEN]) {
+pub(super) fn write_ethernet(src: [u8; 6], dst: [u8; 6], out: &mut [u8; ETHERNET_LEN]) {
     put::<6, 0, _>(out, dst);
     put::<6, 6, _>(out, src);
     put::<2, 12, _>(out, ETHERTYPE_IPV4.to_be_bytes());

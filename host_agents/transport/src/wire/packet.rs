@@ -5,7 +5,9 @@ use core::net::Ipv4Addr;
 use super::error::{DecodeError, EncodeError};
 use super::extension::Extension;
 use super::header::{Header, is_valid_extension, part, put, take};
-use super::ip::{Ipv4Fields, PROTOCOL_UDP, TTL, check_ethernet, check_ipv4, write_ethernet, write_ipv4};
+use super::ip::{
+    Endpoint, Ipv4Fields, PROTOCOL_UDP, TTL, check_ethernet, check_ipv4, write_ethernet, write_ipv4,
+};
 use super::{ETHERNET_LEN, FRAME_HEADERS_LEN, IP_HEADERS_LEN, IPV4_LEN, TRANSPORT_LEN, UDP_LEN, UDP_PORT};
 use crate::{AckFields, Codepoint};
 
@@ -54,14 +56,18 @@ pub fn peek_flow_id(frame: &[u8]) -> Option<u32> {
 impl<'a> Packet<'a> {
     /// A packet without extension between two hosts, with the flow's port and a fresh time to live.
     #[inline]
-    pub const fn new(
-        (src_mac, src): ([u8; 6], Ipv4Addr),
-        (dst_mac, dst): ([u8; 6], Ipv4Addr),
-        ecn: Codepoint,
-        header: Header,
-    ) -> Self {
-        let src_port = source_port(header.flow_id);
-        Self { dst_mac, src_mac, src, dst, ecn, ttl: TTL, src_port, header, extension: Extension::NONE }
+    pub const fn new(src: Endpoint, dst: Endpoint, ecn: Codepoint, header: Header) -> Self {
+        Self {
+            dst_mac: dst.mac,
+            src_mac: src.mac,
+            src: src.ip,
+            dst: dst.ip,
+            ecn,
+            ttl: TTL,
+            src_port: source_port(header.flow_id),
+            header,
+            extension: Extension::NONE,
+        }
     }
 
     /// The same packet with an extension.
@@ -108,10 +114,10 @@ impl<'a> Packet<'a> {
     pub fn encode_to(&self, out: &mut [u8]) -> Result<usize, EncodeError> {
         let (needed, available) = (self.headers_len(), out.len());
         let too_small = EncodeError::BufferTooSmall { needed, available };
-        let lengths = self.lengths()?;
+        let (ip_len, ext_len) = self.lengths()?;
         let (headers, rest) = out.split_first_chunk_mut::<FRAME_HEADERS_LEN>().ok_or(too_small)?;
         let extension = rest.get_mut(..self.extension.bytes.len()).ok_or(too_small)?;
-        self.write_headers(lengths, headers);
+        self.write_headers(ip_len, ext_len, headers);
         extension.copy_from_slice(self.extension.bytes);
         Ok(needed)
     }
@@ -122,7 +128,8 @@ impl<'a> Packet<'a> {
     /// As [`Self::encode`].
     #[inline(always)]
     pub fn encode_headers(&self, out: &mut [u8; FRAME_HEADERS_LEN]) -> Result<(), EncodeError> {
-        self.write_headers(self.lengths()?, out);
+        let (ip_len, ext_len) = self.lengths()?;
+        self.write_headers(ip_len, ext_len, out);
         Ok(())
     }
 
@@ -139,7 +146,7 @@ impl<'a> Packet<'a> {
     }
 
     #[inline(always)]
-    fn write_headers(&self, (ip_len, ext_len): (u16, u8), out: &mut [u8; FRAME_HEADERS_LEN]) {
+    fn write_headers(&self, ip_len: u16, ext_len: u8, out: &mut [u8; FRAME_HEADERS_LEN]) {
         let (ethernet, rest) = out.split_at_mut(ETHERNET_LEN);
         let (ipv4, rest) = rest.split_at_mut(IPV4_LEN);
         let (udp, transport) = rest.split_at_mut(UDP_LEN);
@@ -149,7 +156,7 @@ impl<'a> Packet<'a> {
             udp.first_chunk_mut(),
             transport.first_chunk_mut(),
         ) {
-            write_ethernet((self.src_mac, self.dst_mac), ethernet);
+            write_ethernet(self.src_mac, self.dst_mac, ethernet);
             let fields = Ipv4Fields {
                 tos: self.ecn.bits(),
                 len: ip_len,

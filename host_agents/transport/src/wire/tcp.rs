@@ -9,8 +9,8 @@ use core::net::Ipv4Addr;
 use super::error::{DecodeError, EncodeError};
 use super::header::{part, put, take};
 use super::ip::{
-    Ipv4Fields, PROTOCOL_TCP, TTL, check_ethernet, check_ipv4, checksum_from, sum_of, write_ethernet,
-    write_ipv4,
+    Endpoint, Ipv4Fields, PROTOCOL_TCP, TTL, check_ethernet, check_ipv4, checksum_from, sum_of,
+    write_ethernet, write_ipv4,
 };
 use super::tcp_options::{MAX_TCP_OPTIONS_LEN, TcpOptions};
 use super::{ETHERNET_LEN, IPV4_LEN, TrafficClass};
@@ -155,12 +155,13 @@ impl TcpPacket {
     /// A segment between two hosts with a fresh time to live.
     #[inline]
     pub const fn new(
-        (src_mac, src): ([u8; 6], Ipv4Addr),
-        (dst_mac, dst): ([u8; 6], Ipv4Addr),
-        (class, ecn): (TrafficClass, Codepoint),
+        src: Endpoint,
+        dst: Endpoint,
+        class: TrafficClass,
+        ecn: Codepoint,
         header: TcpHeader,
     ) -> Self {
-        Self { dst_mac, src_mac, src, dst, class, ecn, ttl: TTL, header }
+        Self { dst_mac: dst.mac, src_mac: src.mac, src: src.ip, dst: dst.ip, class, ecn, ttl: TTL, header }
     }
 
     /// Bytes from the Ethernet header to the end of the options.
@@ -185,8 +186,9 @@ impl TcpPacket {
     /// A packet that is too long, more options than a header has room for, a buffer that is too small.
     #[inline]
     pub fn encode_to(&self, out: &mut [u8]) -> Result<(), EncodeError> {
-        let ends = ((self.src_mac, self.src), (self.dst_mac, self.dst));
-        encode_tcp(ends, (self.class, self.ecn, self.ttl), &self.header, out)
+        let src = Endpoint { mac: self.src_mac, ip: self.src };
+        let dst = Endpoint { mac: self.dst_mac, ip: self.dst };
+        encode_tcp(src, dst, self.class, self.ecn, self.ttl, &self.header, out)
     }
 
     /// Reads a segment of which `payload_elsewhere` payload bytes, zeros, are not in `frame`.
@@ -221,7 +223,7 @@ impl TcpPacket {
         }
         let (src, dst) = (Ipv4Addr::from(take::<4, 12, _>(ipv4)), Ipv4Addr::from(take::<4, 16, _>(ipv4)));
         let segment = frame.get(ETHERNET_LEN + IPV4_LEN..needed.min(frame.len())).unwrap_or_default();
-        check_sum((src, dst), tcp_len, segment, tcp)?;
+        check_sum(src, dst, tcp_len, segment, tcp)?;
         let flags = u16::from_be_bytes(take::<2, 12, _>(tcp));
         let tos = ipv4[1];
         let mut packet = Self {
@@ -257,8 +259,11 @@ impl TcpPacket {
 /// As [`TcpPacket::encode_to`].
 #[inline]
 pub fn encode_tcp(
-    ((src_mac, src), (dst_mac, dst)): (([u8; 6], Ipv4Addr), ([u8; 6], Ipv4Addr)),
-    (class, ecn, ttl): (TrafficClass, Codepoint, u8),
+    src: Endpoint,
+    dst: Endpoint,
+    class: TrafficClass,
+    ecn: Codepoint,
+    ttl: u8,
     header: &TcpHeader,
     out: &mut [u8],
 ) -> Result<(), EncodeError> {
@@ -273,8 +278,9 @@ pub fn encode_tcp(
     let (ipv4, rest) = rest.split_first_chunk_mut().ok_or(too_small)?;
     let (tcp, rest) = rest.split_first_chunk_mut().ok_or(too_small)?;
     let options = rest.get_mut(..options_len).ok_or(too_small)?;
-    write_ethernet((src_mac, dst_mac), ethernet);
+    write_ethernet(src.mac, dst.mac, ethernet);
     let tos = class.get() << 5 | ecn.bits();
+    let (src, dst) = (src.ip, dst.ip);
     write_ipv4(&Ipv4Fields { tos, len: ip_len, ttl, protocol: PROTOCOL_TCP, src, dst }, ipv4);
     header.options.write(options);
     let sum = options_sum(options) + pseudo_header_sum(src, dst, tcp_len);
@@ -328,7 +334,8 @@ fn pseudo_header_sum(src: Ipv4Addr, dst: Ipv4Addr, tcp_len: usize) -> u64 {
 /// Whether the checksum of a segment is right; zeros that are not in the buffer add nothing to it.
 #[inline]
 fn check_sum(
-    (src, dst): (Ipv4Addr, Ipv4Addr),
+    src: Ipv4Addr,
+    dst: Ipv4Addr,
     tcp_len: usize,
     segment: &[u8],
     tcp: &[u8; TCP_LEN],

@@ -3,8 +3,8 @@
 use core::net::{Ipv4Addr, Ipv6Addr};
 
 use p4cc_transport::wire::{
-    DecodeError, Header, IPV6_LEN, Packet, Ports, TcpFlags, TcpHeader, TcpOptions, TcpPacket, TrafficClass,
-    ipv6_of, is_ipv6, to_ipv4, to_ipv6,
+    DecodeError, Endpoint, Header, IPV6_LEN, Packet, Ports, TcpFlags, TcpHeader, TcpOptions, TcpPacket,
+    TrafficClass, ipv6_of, is_ipv6, to_ipv4, to_ipv6,
 };
 use p4cc_transport::{Codepoint, Segment};
 use p4cc_units::Time;
@@ -15,14 +15,15 @@ fn frames() -> impl Strategy<Value = (Vec<u8>, usize)> {
     let ends = any::<([u8; 4], [u8; 4])>();
     let fields = (any::<u32>(), 0_u16..9_000, 0_u8..4, any::<bool>());
     (ends, fields).prop_map(|((src, dst), (seq, len, ecn, is_tcp))| {
-        let (from, to) = (([2; 6], Ipv4Addr::from(src)), ([4; 6], Ipv4Addr::from(dst)));
+        let from = Endpoint { mac: [2; 6], ip: Ipv4Addr::from(src) };
+        let to = Endpoint { mac: [4; 6], ip: Ipv4Addr::from(dst) };
         let (class, ecn) = (TrafficClass::new(5).expect("a class"), Codepoint::from_bits(ecn));
         let mut frame = Vec::new();
         if is_tcp {
             let options = TcpOptions::timestamps(seq, 9);
             let (ports, flags) = (Ports { src: 50_000, dst: 5_001 }, TcpFlags::ACK);
             let header = TcpHeader { ports, seq, flags, options, payload_len: len, ..TcpHeader::default() };
-            TcpPacket::new(from, to, (class, ecn), header).encode(&mut frame).expect("it fits");
+            TcpPacket::new(from, to, class, ecn, header).encode(&mut frame).expect("it fits");
         } else {
             let segment = Segment { seq: seq.into(), len: len.into(), ..Segment::default() };
             let header = Header::data(seq, class, &segment, Time::from_ns(7)).expect("a short segment");
@@ -80,10 +81,11 @@ fn addresses_hold_those_of_ipv4() {
 fn what_is_not_ours_is_named() {
     let mut six = Vec::new();
     let header = TcpHeader::default();
-    let ends = ([2; 6], Ipv4Addr::LOCALHOST);
+    let end = Endpoint { mac: [2; 6], ip: Ipv4Addr::LOCALHOST };
     let mut frame = Vec::new();
-    let class = (TrafficClass::default(), Codepoint::NOT_ECT);
-    TcpPacket::new(ends, ends, class, header).encode(&mut frame).expect("it fits");
+    TcpPacket::new(end, end, TrafficClass::default(), Codepoint::NOT_ECT, header)
+        .encode(&mut frame)
+        .expect("it fits");
     assert!(to_ipv6(&frame, 7, &mut six));
     let error = |change: &dyn Fn(&mut Vec<u8>)| {
         let mut bytes = six.clone();

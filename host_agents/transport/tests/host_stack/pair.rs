@@ -10,7 +10,9 @@ use std::collections::{BTreeMap, VecDeque};
 
 use p4cc_cc::Mark;
 use p4cc_transport::tcp::{TcpClient, TcpServer};
-use p4cc_transport::wire::{Header, Packet, Ports, TcpHeader, TcpPacket, TrafficClass, rewrite_ecn_bits};
+use p4cc_transport::wire::{
+    Endpoint, Header, Packet, Ports, TcpHeader, TcpPacket, TrafficClass, rewrite_ecn_bits,
+};
 use p4cc_transport::{
     AckFields, Action, Actions, Codepoint, DataFields, EcnProfile, Event, Receiver, Segment, SenderConfig,
     Snapshot, WindowSender,
@@ -19,8 +21,8 @@ use p4cc_units::{Span, Time};
 
 const FLOW_ID: u32 = 7;
 const CLASS: TrafficClass = TrafficClass::new(0).expect("a class");
-const SENDER: ([u8; 6], Ipv4Addr) = ([2, 0, 0, 0, 0, 1], Ipv4Addr::new(10, 0, 0, 1));
-const RECEIVER: ([u8; 6], Ipv4Addr) = ([2, 0, 0, 0, 0, 2], Ipv4Addr::new(10, 0, 0, 2));
+const SENDER: Endpoint = Endpoint { mac: [2, 0, 0, 0, 0, 1], ip: Ipv4Addr::new(10, 0, 0, 1) };
+const RECEIVER: Endpoint = Endpoint { mac: [2, 0, 0, 0, 0, 2], ip: Ipv4Addr::new(10, 0, 0, 2) };
 
 /// What the channel does to one packet.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -313,14 +315,9 @@ impl<F: FnMut(u64, bool, u64) -> Fate> Pair<F> {
     }
 }
 
-fn tcp_bytes(
-    from: ([u8; 6], Ipv4Addr),
-    to: ([u8; 6], Ipv4Addr),
-    ecn: Codepoint,
-    header: TcpHeader,
-) -> Vec<u8> {
+fn tcp_bytes(from: Endpoint, to: Endpoint, ecn: Codepoint, header: TcpHeader) -> Vec<u8> {
     let mut bytes = Vec::new();
-    TcpPacket::new(from, to, (CLASS, ecn), header).encode(&mut bytes).expect("a segment fits");
+    TcpPacket::new(from, to, CLASS, ecn, header).encode(&mut bytes).expect("a segment fits");
     bytes
 }
 

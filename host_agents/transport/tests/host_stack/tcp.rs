@@ -6,7 +6,7 @@ use core::net::Ipv4Addr;
 use p4cc_cc::Mark;
 use p4cc_transport::tcp::{Control, TcpClient, TcpServer};
 use p4cc_transport::wire::{
-    DecodeError, EncodeError, MAX_TCP_OPTIONS_LEN, MAX_TCP_SACK_BLOCKS, Ports, TcpFlags, TcpHeader,
+    DecodeError, EncodeError, Endpoint, MAX_TCP_OPTIONS_LEN, MAX_TCP_SACK_BLOCKS, Ports, TcpFlags, TcpHeader,
     TcpOptions, TcpPacket, Timestamps, TrafficClass, rewrite_ecn_bits,
 };
 use p4cc_transport::{AckFields, Codepoint, SackBlocks, Segment, SenderConfig};
@@ -84,8 +84,9 @@ prop_compose! {
         let flags = TcpFlags::from_bits(flags);
         let header = TcpHeader { ports: Ports { src, dst }, seq, ack, flags, window, options, payload_len };
         let class = TrafficClass::new(class).expect("a class");
-        let ends = ((macs.0, Ipv4Addr::from(ips.0)), (macs.1, Ipv4Addr::from(ips.1)));
-        TcpPacket { ttl, ..TcpPacket::new(ends.0, ends.1, (class, Codepoint::from_bits(ecn)), header) }
+        let end = |mac, ip: [u8; 4]| Endpoint { mac, ip: ip.into() };
+        let (src, dst) = (end(macs.0, ips.0), end(macs.1, ips.1));
+        TcpPacket { ttl, ..TcpPacket::new(src, dst, class, Codepoint::from_bits(ecn), header) }
     }
 }
 
@@ -139,10 +140,10 @@ proptest! {
     fn any_options_are_read_or_refused(words in prop::collection::vec(any::<u8>(), 0..=10), raw in any::<[u8; 40]>()) {
         let bytes = &raw[..words.len() * 4];
         let header = TcpHeader::default();
-        let ends = ([2; 6], Ipv4Addr::LOCALHOST);
+        let end = Endpoint { mac: [2; 6], ip: Ipv4Addr::LOCALHOST };
         let mut frame = Vec::new();
         let class = TrafficClass::default();
-        TcpPacket::new(ends, ends, (class, Codepoint::NOT_ECT), header).encode(&mut frame).expect("it fits");
+        TcpPacket::new(end, end, class, Codepoint::NOT_ECT, header).encode(&mut frame).expect("it fits");
         frame.extend(bytes);
         frame[34 + 12] = (5 + words.len() as u8) << 4;
         // IPv4's length and checksum by RFC1624, then TCP's as the error has it.

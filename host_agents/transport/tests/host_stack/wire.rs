@@ -4,15 +4,15 @@ use core::net::Ipv4Addr;
 
 use p4cc_cc::Mark;
 use p4cc_transport::wire::{
-    DecodeError, EncodeError, Extension, ExtensionType, FRAME_HEADERS_LEN, Flags, Header, IP_HEADERS_LEN,
-    Packet, PacketKind, TrafficClass, ecn_bits, rewrite_ecn_bits, source_port,
+    DecodeError, EncodeError, Endpoint, Extension, ExtensionType, FRAME_HEADERS_LEN, Flags, Header,
+    IP_HEADERS_LEN, Packet, PacketKind, TrafficClass, ecn_bits, rewrite_ecn_bits, source_port,
 };
 use p4cc_transport::{AckFields, Codepoint, EcnProfile, SackBlocks, Segment};
 use p4cc_units::Time;
 use proptest::prelude::*;
 
-const SENDER: ([u8; 6], Ipv4Addr) = ([2, 0, 0, 0, 0, 1], Ipv4Addr::new(10, 0, 0, 1));
-const RECEIVER: ([u8; 6], Ipv4Addr) = ([2, 0, 0, 0, 0, 2], Ipv4Addr::new(10, 0, 0, 2));
+const SENDER: Endpoint = Endpoint { mac: [2, 0, 0, 0, 0, 1], ip: Ipv4Addr::new(10, 0, 0, 1) };
+const RECEIVER: Endpoint = Endpoint { mac: [2, 0, 0, 0, 0, 2], ip: Ipv4Addr::new(10, 0, 0, 2) };
 
 /// The example packets of docs/reference/wire-format.md: the last segment of flow
 /// 7, marked above K, its ACK, and an ACK that reports two blocks.
@@ -202,7 +202,10 @@ proptest! {
         // SACK has lengths of its own; a test of the blocks covers it.
         prop_assume!(kind != ExtensionType::SACK.0);
         let mut packet = Packet::new(
-            (macs.0, ips.0.into()), (macs.1, ips.1.into()), Codepoint::from_bits(ecn), header,
+            Endpoint { mac: macs.0, ip: ips.0.into() },
+            Endpoint { mac: macs.1, ip: ips.1.into() },
+            Codepoint::from_bits(ecn),
+            header,
         );
         packet.ttl = ttl;
         packet.extension = if bytes.is_empty() {
@@ -249,8 +252,7 @@ proptest! {
         header in headers(),
         damage in prop::collection::vec((0_usize..FRAME_HEADERS_LEN, any::<u8>()), 0..4),
     ) {
-        let packet = Packet::new(([2; 6], [10, 0, 0, 1].into()), ([4; 6], [10, 0, 0, 2].into()),
-            Codepoint::from_bits(3), header);
+        let packet = Packet::new(SENDER, RECEIVER, Codepoint::from_bits(3), header);
         let mut frame = Vec::new();
         packet.encode(&mut frame).expect("it fits");
         for (at, value) in damage {

@@ -8,7 +8,7 @@ use cranelift_frontend::Switch;
 use p4cc_ir::ActionId;
 use p4cc_ir::core_errors::NO_MATCH;
 
-use super::{OutOfFrame, Shared, TranslateResult, Translator, field};
+use super::{Behind, OutOfFrame, Shared, TranslateResult, Translator, field};
 use crate::native::helpers::Name;
 use crate::native::storage::Storage;
 use crate::op::{Code, Op, SelectOp};
@@ -286,8 +286,10 @@ impl Translator<'_, '_> {
     /// Actions that a table may run, each in a block of its own.
     pub(super) fn run_chosen(
         &mut self,
-        (table, chosen, args): (u32, Value, Value),
-        (blocks, behind): (&BTreeMap<u32, Block>, u32),
+        table: u32,
+        chosen: Value,
+        args: Value,
+        behind: Behind<'_>,
         next: Block,
     ) -> TranslateResult {
         let Shared { code, program, plan } = *self.shared;
@@ -322,16 +324,17 @@ impl Translator<'_, '_> {
             self.run_action(action, back)?;
             if self.known.is_entered(back) {
                 self.switch_to(back);
-                let to = self.place_behind(blocks, behind)?.unwrap_or(next);
+                let to = self.place_behind(behind)?.unwrap_or(next);
                 self.jump(to, &[]);
             }
         }
         Ok(())
     }
 
-    /// Where jumps from an address lead, by what is known here; none if it is no jump.
-    fn place_behind(&mut self, blocks: &BTreeMap<u32, Block>, behind: u32) -> TranslateResult<Option<Block>> {
-        let follows = self.is_acyclic && !self.summary.counted && self.follow(behind) != behind;
-        if follows { self.place(blocks, behind).map(Some) } else { Ok(None) }
+    /// Where jumps from the address behind a table lead, by what is known here; none if it is no jump.
+    fn place_behind(&mut self, behind: Behind<'_>) -> TranslateResult<Option<Block>> {
+        let Behind { blocks, address } = behind;
+        let follows = self.is_acyclic && !self.summary.counted && self.follow(address) != address;
+        if follows { self.place(blocks, address).map(Some) } else { Ok(None) }
     }
 }

@@ -112,6 +112,14 @@ pub(super) struct Translator<'a, 'f> {
     edges: Vec<(Block, Block)>,
 }
 
+/// What comes after a table is applied.
+#[derive(Clone, Copy)]
+pub(super) struct Behind<'a> {
+    /// Blocks of the function, by address.
+    pub blocks: &'a BTreeMap<u32, Block>,
+    pub address: u32,
+}
+
 /// An operation names a word outside of the frame: a fault of the compiler that made it.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct OutOfFrame;
@@ -502,7 +510,8 @@ impl<'a, 'f> Translator<'a, 'f> {
             | Op::SetInvalid { .. } => self.packet_op(op)?,
             Op::Apply { table, hit, action } => {
                 let next = self.b.create_block();
-                self.apply(table, [hit, action], (blocks, address + 1), next)?;
+                let behind = Behind { blocks, address: address + 1 };
+                self.apply(table, [hit, action], behind, next)?;
                 self.switch_to(next);
             }
             Op::Call { action } => {

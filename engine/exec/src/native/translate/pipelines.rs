@@ -494,7 +494,7 @@ impl<'a, 'f> Translator<'a, 'f> {
                 let bit = self.b.ins().band_imm(bit, 1);
                 self.write(valid, bit)?;
                 if plan.bytes > 0 {
-                    at = self.restore_header(plan, bit, (base, at, stored), unreadable)?;
+                    at = self.restore_header(plan, bit, base, at, stored, unreadable)?;
                 }
             }
         }
@@ -511,7 +511,9 @@ impl<'a, 'f> Translator<'a, 'f> {
         &mut self,
         plan: &BitPlan,
         valid: Value,
-        (base, at, stored): (Value, Value, Value),
+        base: Value,
+        at: Value,
+        stored: Value,
         unreadable: Block,
     ) -> TranslateResult<Value> {
         let [there, next] = core::array::from_fn(|_| self.b.create_block());

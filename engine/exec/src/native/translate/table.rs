@@ -1,13 +1,11 @@
 //! Table lookups as inline code.
 
-use std::collections::BTreeMap;
-
 use cranelift_codegen::ir::condcodes::IntCC;
 use cranelift_codegen::ir::{Block, InstBuilder, Value, types};
 use p4cc_ir::{ActionId, TableId};
 
 use super::state::{Vector, given_flags, lasting_flags, state_flags};
-use super::{TranslateResult, Translator, field};
+use super::{Behind, TranslateResult, Translator, field};
 use crate::frame_layout::NO_SLOT;
 use crate::native::helpers::Name;
 use crate::state::{Head, State, offsets};
@@ -28,7 +26,7 @@ impl Translator<'_, '_> {
         &mut self,
         table: u32,
         [hit, action]: [u32; 2],
-        behind: (&BTreeMap<u32, Block>, u32),
+        behind: Behind<'_>,
         next: Block,
     ) -> TranslateResult {
         let plan = &self.shared.code.tables[table as usize];
@@ -58,7 +56,7 @@ impl Translator<'_, '_> {
             self.write(action, position)?;
         }
         let chosen = self.b.ins().band_imm(head, Head::NO_ACTION as i64);
-        self.run_chosen((table, chosen, args), behind, next)
+        self.run_chosen(table, chosen, args, behind, next)
     }
 
     /// Applies a table by a helper.
@@ -162,13 +160,15 @@ impl Translator<'_, '_> {
         let mask = self.b.ins().load(types::I64, lasting_flags(), tuples, offsets::HASH_MASK as i32);
         let at = self.b.ins().band(hash, mask);
         let slots = self.vector_at(places, tuples, offsets::HASH_SLOTS as i32);
-        Some(self.probe((slots, mask, at), tuple, key, otherwise))
+        Some(self.probe(slots, mask, at, tuple, key, otherwise))
     }
 
     /// Looks for a key of a space in a hash, from a place on; goes to `otherwise` at a place that is free.
     fn probe(
         &mut self,
-        (slots, mask, first): (Vector, Value, Value),
+        slots: Vector,
+        mask: Value,
+        first: Value,
         space: Value,
         key: Value,
         otherwise: Block,
@@ -246,7 +246,7 @@ impl Translator<'_, '_> {
         let [pointer, len, row] = core::array::from_fn(|_| self.b.append_block_param(list, types::I64));
         let (next, found) = self.found_block();
         let is_done = match *key {
-            [key] => self.member_list(table, key, list, (next, other)).is_some(),
+            [key] => self.member_list(table, key, list, next, other).is_some(),
             _ => false,
         };
         if is_done {
@@ -265,7 +265,7 @@ impl Translator<'_, '_> {
         self.switch_to(list);
         self.hash(*algorithm, data, |t, hash| {
             if let Some(hash) = hash {
-                t.choose(table, hash, (Vector { pointer, len }, row), next);
+                t.choose(table, hash, Vector { pointer, len }, row, next);
             } else {
                 t.store_field(field!(row), row);
                 let head = t.call(Name::ApplyListSlow, &[id]);
@@ -281,13 +281,7 @@ impl Translator<'_, '_> {
     /// Looks a longest prefix up: goes to `list` with the rows to choose among,
     /// to the first of the blocks with what else was found, to the second where a
     /// helper is to do it. None where that is always so; the block goes on then.
-    fn member_list(
-        &mut self,
-        table: u32,
-        key: Value,
-        list: Block,
-        (next, other): (Block, Block),
-    ) -> Option<()> {
+    fn member_list(&mut self, table: u32, key: Value, list: Block, next: Block, other: Block) -> Option<()> {
         let program = self.shared.program;
         let (profile, member_stride, _) = State::member_stride(program, TableId(table))?;
         let stride = State::stride(program, TableId(table))?;
@@ -322,7 +316,7 @@ impl Translator<'_, '_> {
     }
 
     /// Chooses the member of the list of a row by a hash, and goes on at `next`.
-    fn choose(&mut self, table: u32, hash: Value, (choices, listed): (Vector, Value), next: Block) {
+    fn choose(&mut self, table: u32, hash: Value, choices: Vector, listed: Value, next: Block) {
         let members = State::member_stride(self.shared.program, TableId(table));
         let by_helper = self.b.create_block();
         if let Some((profile, stride, mask)) = members

@@ -5,14 +5,12 @@ use p4cc_ir::{TnaForTm, TofinoChip};
 use p4cc_units::Time;
 
 use super::metadata::{DROP_COPY_TO_CPU, DROP_PACKET};
-use super::{TnaSwitch, Verdict};
+use super::{MirrorRequest, TnaSwitch, Verdict};
 use crate::arch::truncation;
-use crate::chip::mirror::MirrorOverride;
 use crate::chip::{MirrorSession, PacketOfGroup};
 use crate::config::PRIORITIES;
-use crate::core::{Core, Instance, MAX_CONTROLLER_QUEUE, Queued, Unqueued};
+use crate::core::{Core, Instance, MAX_CONTROLLER_QUEUE, Origin, QueueId, Queued, Unqueued};
 use crate::counters::DropCause;
-use crate::lineage::Lineage;
 use crate::packet::Packet;
 use crate::pre::{Target, targets};
 
@@ -26,6 +24,15 @@ const MAX_GHOST_DEPTH: u32 = (1 << 18) - 1;
 /// Where copies go, each with what it is.
 type Ways = Vec<(Target, Instance)>;
 
+/// The copies that a session makes.
+struct MirrorCopies {
+    ways: Ways,
+    priority: u8,
+    /// They are cut to so many bytes.
+    length: u32,
+    deflects: bool,
+}
+
 /// Where `copy_to_cpu` leads: to the port of the chip's own tables, else to that of the switch.
 fn cpu_port(core: &Core) -> Option<u32> {
     core.chip.multicast.cpu_port().or(core.config.cpu_port)
@@ -38,17 +45,18 @@ impl TnaSwitch {
         core: &mut Core,
         now: Time,
         packet: Packet,
-        (port, lineage): (u32, Lineage),
+        origin: Origin,
         verdict: &Verdict,
     ) {
-        let queued = Queued::new(now, packet, (Instance::NORMAL, u32::MAX), (port, lineage));
+        let queued = Queued::new(now, packet, origin);
         let stops = verdict.drop_ctl & DROP_PACKET != 0;
         let unicast = verdict.unicast_port.filter(|_| !stops);
         let instance = if verdict.bypass_egress { Instance::NO_EGRESS } else { Instance::NORMAL };
         match unicast {
-            Some(to) if verdict.groups == [0, 0] && !verdict.copy_to_cpu => {
+            Some(port) if verdict.groups == [0, 0] && !verdict.copy_to_cpu => {
                 let only = Queued { instance, ..queued };
-                self.enqueue(core, now, (to, verdict.priority), only, verdict.deflects);
+                let to = QueueId { port, priority: verdict.priority };
+                self.enqueue(core, now, to, only, verdict.deflects);
             }
             _ => self.forward_many(core, now, queued, unicast.map(|port| (port, instance)), verdict),
         }
@@ -82,9 +90,9 @@ impl TnaSwitch {
             core.drop_at(port, priority, cause);
             return;
         }
-        let more = core.allow_copies(&mut queued.lineage, ways.len() - 1, (port, priority));
+        let more = core.allow_copies(&mut queued.lineage, ways.len() - 1, QueueId { port, priority });
         ways.truncate(more + 1);
-        self.send(core, now, queued, &ways, (priority, verdict.deflects));
+        self.send(core, now, queued, &ways, priority, verdict.deflects);
     }
 
     /// Puts a packet into queues, one copy a way.
@@ -94,15 +102,16 @@ impl TnaSwitch {
         now: Time,
         queued: Queued,
         ways: &[(Target, Instance)],
-        (priority, deflects): (u8, bool),
+        priority: u8,
+        deflects: bool,
     ) {
         let Some(((last, instance), others)) = ways.split_last() else { return };
         for (target, instance) in others {
             let copy = Queued { instance: *instance, rid: target.instance, ..queued.clone() };
-            self.enqueue(core, now, (target.port, priority), copy, deflects);
+            self.enqueue(core, now, QueueId { port: target.port, priority }, copy, deflects);
         }
         let copy = Queued { instance: *instance, rid: last.instance, ..queued };
-        self.enqueue(core, now, (last.port, priority), copy, deflects);
+        self.enqueue(core, now, QueueId { port: last.port, priority }, copy, deflects);
     }
 
     /// What the packet of the frame tells the replication engine.
@@ -124,13 +133,14 @@ impl TnaSwitch {
         &mut self,
         core: &mut Core,
         now: Time,
-        (session, instance, says): (u32, Instance, MirrorOverride),
+        request: MirrorRequest,
         packet: Packet,
-        from: (u32, &mut Lineage),
+        origin: &mut Origin,
     ) {
+        let MirrorRequest { session, instance, says } = request;
         let known = u16::try_from(session).ok().and_then(|id| core.chip.mirrors.get(id)).cloned();
         if let Some(known) = known {
-            return self.mirror_by(core, now, (&known.with(says), instance, says.deflects), packet, from);
+            return self.mirror_by(core, now, &known.with(says), request, packet, origin);
         }
         let Some(session) = core.pre.session(session) else { return };
         let queue = says.queue.map(|queue| (queue as usize % PRIORITIES) as u8);
@@ -139,19 +149,22 @@ impl TnaSwitch {
             Some(port) => vec![Target { port, instance: 0 }],
             None => targets(&session.replicas, &core.ports_down),
         };
-        let truncate = truncation(session.packet_length_bytes);
+        let length = truncation(session.packet_length_bytes);
         let ways: Ways = targets.into_iter().map(|target| (target, instance)).collect();
-        self.send_mirrored(core, now, packet, ways, (priority, truncate, says.deflects), from);
+        let copies = MirrorCopies { ways, priority, length, deflects: says.deflects };
+        self.send_mirrored(core, now, packet, copies, origin);
     }
 
     fn mirror_by(
         &mut self,
         core: &mut Core,
         now: Time,
-        (session, instance, deflects): (&MirrorSession, Instance, bool),
+        session: &MirrorSession,
+        request: MirrorRequest,
         packet: Packet,
-        from: (u32, &mut Lineage),
+        origin: &mut Origin,
     ) {
+        let instance = request.instance;
         if !session.serves(instance == Instance::EGRESS_CLONE) {
             return;
         }
@@ -174,8 +187,9 @@ impl TnaSwitch {
             way.1 = instance;
         }
         let priority = (session.queue as usize % PRIORITIES) as u8;
-        let truncate = truncation(session.max_length_bytes.into());
-        self.send_mirrored(core, now, packet, ways, (priority, truncate, deflects), from);
+        let length = truncation(session.max_length_bytes.into());
+        let copies = MirrorCopies { ways, priority, length, deflects: request.says.deflects };
+        self.send_mirrored(core, now, packet, copies, origin);
     }
 
     fn send_mirrored(
@@ -183,34 +197,29 @@ impl TnaSwitch {
         core: &mut Core,
         now: Time,
         mut packet: Packet,
-        mut ways: Ways,
-        (priority, truncate, deflects): (u8, u32, bool),
-        (port, lineage): (u32, &mut Lineage),
+        copies: MirrorCopies,
+        origin: &mut Origin,
     ) {
-        let copies = core.allow_copies(lineage, ways.len(), (port, priority));
-        packet.truncate(truncate);
-        let queued = Queued::new(now, packet, (Instance::NORMAL, u32::MAX), (port, *lineage));
-        ways.truncate(copies);
-        self.send(core, now, queued, &ways, (priority, deflects));
+        let MirrorCopies { mut ways, priority, length, deflects } = copies;
+        let against = QueueId { port: origin.port, priority };
+        let allowed = core.allow_copies(&mut origin.lineage, ways.len(), against);
+        packet.truncate(length);
+        let queued = Queued::new(now, packet, *origin);
+        ways.truncate(allowed);
+        self.send(core, now, queued, &ways, priority, deflects);
     }
 
     /// Puts a packet into the queue of a port. A port that leads back has none: so does a recirculation port
     /// that is none of the switch's, and one that is looped.
-    fn enqueue(
-        &mut self,
-        core: &mut Core,
-        now: Time,
-        (port, priority): (u32, u8),
-        queued: Queued,
-        deflects: bool,
-    ) {
+    fn enqueue(&mut self, core: &mut Core, now: Time, to: QueueId, queued: Queued, deflects: bool) {
+        let QueueId { port, priority } = to;
         if deflects && !core.has_room(port, priority, &queued) {
-            return self.deflect(core, now, (port, priority), queued);
+            return self.deflect(core, now, to, queued);
         }
         if !self.leads_back(core, port) {
             core.enqueue(port, priority, queued);
             if self.has_ghost {
-                self.tell_ghost(core, now, (port, priority));
+                self.tell_ghost(core, now, to);
             }
         } else if core.loopback.len() < MAX_CONTROLLER_QUEUE {
             core.loopback.push_back(Unqueued { port, priority, queued });
@@ -235,20 +244,21 @@ impl TnaSwitch {
 
     /// A packet whose queue is full goes where the control plane wants to see such packets, or is dropped.
     #[cold]
-    fn deflect(&mut self, core: &mut Core, now: Time, (port, priority): (u32, u8), queued: Queued) {
+    fn deflect(&mut self, core: &mut Core, now: Time, full: QueueId, queued: Queued) {
         let pipe = (queued.ingress_port >> 7 & 3) as u8;
         match core.chip.deflection(pipe) {
             Some(to) => {
                 let queued = Queued { instance: Instance::DEFLECTED, ..queued };
                 let priority = (to.queue as usize % PRIORITIES) as u8;
-                self.enqueue(core, now, (to.port, priority), queued, false);
+                self.enqueue(core, now, QueueId { port: to.port, priority }, queued, false);
             }
-            None => core.enqueue(port, priority, queued),
+            None => core.enqueue(full.port, full.priority, queued),
         }
     }
 
     /// Runs the ghost thread of each pipe for a queue whose depth changed.
-    pub(super) fn tell_ghost(&mut self, core: &mut Core, now: Time, (port, priority): (u32, u8)) {
+    pub(super) fn tell_ghost(&mut self, core: &mut Core, now: Time, changed: QueueId) {
+        let QueueId { port, priority } = changed;
         let Some(index) = core.tm.port(port) else { return };
         let depth = core.tm.depth(index, priority).min(MAX_GHOST_DEPTH);
         let tna = std::sync::Arc::clone(&self.tna);

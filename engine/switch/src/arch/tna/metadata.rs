@@ -3,7 +3,8 @@
 use p4cc_ir::{Program, TNA_INGRESS_METADATA_BYTES, TNA_MAX_PORT_METADATA_BYTES, TofinoChip, core_errors};
 use p4cc_units::Time;
 
-use crate::core::Instance;
+use crate::arch::LeftQueue;
+use crate::core::{Instance, Queued};
 
 /// Bits of `drop_ctl`.
 pub(super) const DROP_PACKET: u64 = 1;
@@ -54,12 +55,11 @@ pub(super) const fn front_bytes(chip: TofinoChip) -> usize {
 pub(super) fn egress_metadata(
     chip: TofinoChip,
     now: Time,
-    (enqueued_at, instance, rid): (Time, Instance, u16),
-    (port, priority): (u32, u8),
-    (enq_depth, deq_depth): (u32, u32),
+    left: &LeftQueue,
     length: u32,
 ) -> [u8; p4cc_ir::TNA_MAX_EGRESS_METADATA_BYTES] {
-    let (enqueued_ns, now_ns) = (enqueued_at.as_ns(), now.as_ns());
+    let LeftQueue { port, priority, enq_depth, deq_depth, item: Queued { instance, rid, .. } } = *left;
+    let (enqueued_ns, now_ns) = (left.item.enqueued_at.as_ns(), now.as_ns());
     let mask = (1 << chip.queue_time_bits()) - 1;
     let [p0, p1] = (port as u16 & 0x1ff).to_be_bytes();
     let [_, e0, e1, e2] = enq_depth.min(MAX_DEPTH).to_be_bytes();

@@ -30,7 +30,7 @@ use crate::chip::flow_control::FlowControl;
 use crate::chip::mirror::MirrorOverride;
 use crate::chip::pktgen::CONTEXT_BYTES;
 use crate::config::PRIORITIES;
-use crate::core::{Core, Instance, Queued, Unqueued};
+use crate::core::{Core, Instance, Origin, QueueId, Queued, Unqueued};
 use crate::counters::DropCause;
 use crate::lineage::Lineage;
 use crate::packet::Packet;
@@ -51,6 +51,15 @@ pub(crate) struct TnaSwitch {
     tna: Arc<Tna>,
     pipes: Pipes,
     has_ghost: bool,
+}
+
+/// A mirrored copy that a packet asks for.
+#[derive(Clone, Copy)]
+struct MirrorRequest {
+    session: u32,
+    instance: Instance,
+    /// What the packet says itself.
+    says: MirrorOverride,
 }
 
 /// A packet at the entrance of ingress.
@@ -134,14 +143,14 @@ impl Architecture for TnaSwitch {
         let entering = Entering { packet, ingress_port, resubmitted: None, lineage };
         if let Some((packet, lineage, verdict)) = self.through_ingress(core, now, entering) {
             let bytes = packet.len();
-            if let Some((index, port)) = self.bypass(core, &verdict, (bytes, from), is_free) {
-                let item = Queued::new(now, packet, (Instance::NORMAL, u32::MAX), (ingress_port, lineage));
+            if let Some((index, port)) = self.bypass(core, &verdict, bytes, from, is_free) {
+                let item = Queued::new(now, packet, Origin { port: ingress_port, lineage });
                 let priority = verdict.priority;
                 let left = LeftQueue { item, port, priority, enq_depth: 0, deq_depth: 0 };
                 let sent = self.egress_once(core, now, left);
                 return sent.map_or(IngressResult::Dropped(index), |sent| IngressResult::Leaves(index, sent));
             }
-            self.forward(core, now, packet, (ingress_port, lineage), &verdict);
+            self.forward(core, now, packet, Origin { port: ingress_port, lineage }, &verdict);
         }
         self.go_round(core, now);
         IngressResult::Done
@@ -149,7 +158,7 @@ impl Architecture for TnaSwitch {
 
     fn egress(&mut self, core: &mut Core, now: Time, left: LeftQueue) -> Option<Packet> {
         if self.has_ghost {
-            self.tell_ghost(core, now, (left.port, left.priority));
+            self.tell_ghost(core, now, QueueId { port: left.port, priority: left.priority });
         }
         let sent = self.egress_once(core, now, left);
         self.go_round(core, now);
@@ -174,7 +183,8 @@ impl TnaSwitch {
         &self,
         core: &mut Core,
         verdict: &Verdict,
-        (bytes, from): (u32, PortIndex),
+        bytes: u32,
+        from: PortIndex,
         is_free: impl Fn(u32) -> bool,
     ) -> Option<(PortIndex, u32)> {
         // Most ports of a busy switch send: that is asked first.
@@ -199,7 +209,7 @@ impl TnaSwitch {
             let (counted_port, mut lineage) = (u32::from(queued.ingress_port), queued.lineage);
             let left = LeftQueue { item: queued, port, priority, enq_depth: 0, deq_depth: 0 };
             let Some(packet) = self.egress_once(core, now, left) else { continue };
-            if core.allow(&mut lineage, 1, (counted_port, priority)) == 0 {
+            if core.allow(&mut lineage, 1, QueueId { port: counted_port, priority }) == 0 {
                 continue;
             }
             core.counters.recirculated += 1;
@@ -213,7 +223,7 @@ impl TnaSwitch {
     fn ingress(&mut self, core: &mut Core, now: Time, entering: Entering) {
         let port = entering.ingress_port;
         if let Some((packet, lineage, verdict)) = self.through_ingress(core, now, entering) {
-            self.forward(core, now, packet, (port, lineage), &verdict);
+            self.forward(core, now, packet, Origin { port, lineage }, &verdict);
         }
     }
 
@@ -239,7 +249,7 @@ impl TnaSwitch {
             self.control_flow(core, pipe.for_deparser.t2na);
             let again = verdict.asked.take().and_then(|asked| {
                 let stays = verdict.drop_ctl & DROP_PACKET == 0;
-                self.serve(core, now, (asked, verdict.taken), &mut entering).filter(|_| stays)
+                self.serve(core, now, *asked, verdict.taken, &mut entering).filter(|_| stays)
             });
             let Some(data) = again else {
                 let Entering { mut packet, lineage, .. } = entering;
@@ -247,7 +257,7 @@ impl TnaSwitch {
                 self.cut_to_length(pipe.for_deparser.t2na, &mut packet);
                 return Some((packet, lineage, verdict));
             };
-            if core.allow(&mut entering.lineage, 1, (port, priority)) == 0 {
+            if core.allow(&mut entering.lineage, 1, QueueId { port, priority }) == 0 {
                 return None;
             }
             core.counters.resubmitted += 1;
@@ -262,7 +272,8 @@ impl TnaSwitch {
         &mut self,
         core: &mut Core,
         now: Time,
-        (asked, taken): (Box<Asked>, u32),
+        asked: Asked,
+        taken: u32,
         entering: &mut Entering,
     ) -> Option<Vec<u8>> {
         let port = entering.ingress_port;
@@ -278,8 +289,10 @@ impl TnaSwitch {
             } else {
                 copy.replace_front(front_bytes(chip) as u32, &header);
             }
-            let from = (port, &mut entering.lineage);
-            self.mirror(core, now, (session, Instance::INGRESS_CLONE, says), copy, from);
+            let request = MirrorRequest { session, instance: Instance::INGRESS_CLONE, says };
+            let mut origin = Origin { port, lineage: entering.lineage };
+            self.mirror(core, now, request, copy, &mut origin);
+            entering.lineage = origin.lineage;
         }
         if let Some(context) = asked.generate {
             let mut bytes = [0; CONTEXT_BYTES];
@@ -310,13 +323,13 @@ impl TnaSwitch {
         entering.packet.replace_front(0, front.bytes());
         self.runtime.effects.reset();
         let (id, timestamp) = (pipe.half.id, now.as_ns() & MAC_TIME_MASK);
-        let ended = self.runtime.half(core, now, (id, timestamp), &entering.packet, length);
+        let ended = self.runtime.half(core, now, id, timestamp, &entering.packet, length);
         let (taken, flags) = match ended {
             Some(end) => (end.taken.max(front_bytes(chip) as u32), 0),
             None => {
                 self.runtime.frame.reset();
                 self.runtime.set(pipe.for_tm.ucast_egress_port, TNA_NO_PORT);
-                self.by_blocks(core, now, pipe.half, (&entering.packet, length), front_bytes(chip))
+                self.by_blocks(core, now, pipe.half, &entering.packet, length, front_bytes(chip))
             }
         };
         let (tm, runtime) = (pipe.for_tm, &self.runtime);
@@ -346,7 +359,8 @@ impl TnaSwitch {
         core: &mut Core,
         now: Time,
         half: Half,
-        (packet, length): (&Packet, u32),
+        packet: &Packet,
+        length: u32,
         front_bytes: usize,
     ) -> (u32, u64) {
         let Half { blocks, from_parser, .. } = half;
@@ -356,7 +370,7 @@ impl TnaSwitch {
         self.runtime.run(core, now, blocks.control, packet, taken, length);
         if core.chip.snapshots.is_armed() {
             let of_program = half.pipe % self.tna.pipes.len().max(1) as u8;
-            self.runtime.capture(core, (of_program, half.is_egress), half.pipe);
+            self.runtime.capture(core, of_program, half.is_egress, half.pipe);
         }
         self.runtime.deparse(core, now, blocks.deparser, length);
         (taken, flags)
@@ -448,26 +462,25 @@ impl TnaSwitch {
     /// Parser, egress and deparser of a packet that left a queue; gives it back unless it is dropped.
     fn egress_once(&mut self, core: &mut Core, now: Time, left: LeftQueue) -> Option<Packet> {
         let (port, priority) = (left.port, left.priority);
-        let Queued { mut packet, enqueued_at, instance, rid, ingress_port, mut lineage, .. } = left.item;
-        if instance == Instance::NO_EGRESS {
-            return Some(packet);
+        let from = QueueId { port, priority };
+        if left.item.instance == Instance::NO_EGRESS {
+            return Some(left.item.packet);
         }
         let pipe = self.pipes.egress(port)?;
         self.runtime.enter(pipe_of_chip(port));
-        let length = packet.len().saturating_add(FCS_BYTES);
+        let length = left.item.packet.len().saturating_add(FCS_BYTES);
         let chip = self.tna.chip;
         let front_bytes = chip.egress_metadata_bytes();
-        let depths = (left.enq_depth, left.deq_depth);
-        let waited = (enqueued_at, instance, rid);
-        let front = egress_metadata(chip, now, waited, (port, priority), depths, length);
+        let front = egress_metadata(chip, now, &left, length);
+        let Queued { mut packet, ingress_port, lineage, .. } = left.item;
         packet.replace_front(0, front.get(..front_bytes)?);
         self.runtime.effects.reset();
         let (id, timestamp) = (pipe.half.id, now.as_ns() & MAC_TIME_MASK);
-        let taken = match self.runtime.half(core, now, (id, timestamp), &packet, length) {
+        let taken = match self.runtime.half(core, now, id, timestamp, &packet, length) {
             Some(end) => end.taken.max(front_bytes as u32),
             None => {
                 self.runtime.frame.reset();
-                self.by_blocks(core, now, pipe.half, (&packet, length), front_bytes).0
+                self.by_blocks(core, now, pipe.half, &packet, length, front_bytes).0
             }
         };
         self.runtime.settle(core, now);
@@ -478,7 +491,7 @@ impl TnaSwitch {
         let Some((session, list)) = mirror else {
             packet.replace_front(taken, runtime.front());
             self.cut_to_length(pipe.for_deparser.t2na, &mut packet);
-            return self.leave(core, (port, priority), (ingress_port, drop_ctl), packet);
+            return self.leave(core, from, ingress_port, drop_ctl, packet);
         };
         let mut copy = packet.clone();
         packet.replace_front(taken, self.runtime.front());
@@ -490,24 +503,26 @@ impl TnaSwitch {
         } else {
             copy.replace_front(front_bytes as u32, &header);
         }
-        let from = (u32::from(ingress_port), &mut lineage);
-        self.mirror(core, now, (session, Instance::EGRESS_CLONE, says), copy, from);
-        self.leave(core, (port, priority), (ingress_port, drop_ctl), packet)
+        let request = MirrorRequest { session, instance: Instance::EGRESS_CLONE, says };
+        let mut origin = Origin { port: ingress_port.into(), lineage };
+        self.mirror(core, now, request, copy, &mut origin);
+        self.leave(core, from, ingress_port, drop_ctl, packet)
     }
 
     /// Gives a packet back behind egress, unless egress dropped it.
     fn leave(
         &self,
         core: &mut Core,
-        (port, priority): (u32, u8),
-        (ingress_port, drop_ctl): (u16, u64),
+        from: QueueId,
+        ingress_port: u16,
+        drop_ctl: u64,
         packet: Packet,
     ) -> Option<Packet> {
         if drop_ctl & DROP_PACKET == 0 {
             return Some(packet);
         }
-        let against = if core.tm.port(port).is_some() { port } else { ingress_port.into() };
-        core.drop_from(against, priority, DropCause::Egress);
+        let against = if core.tm.port(from.port).is_some() { from.port } else { ingress_port.into() };
+        core.drop_from(against, from.priority, DropCause::Egress);
         None
     }
 }

@@ -446,7 +446,7 @@ mod tests {
 
     use super::*;
     use crate::Codepoint;
-    use crate::wire::{Extension, ExtensionType, Flags, Header, Packet, PacketKind, TrafficClass};
+    use crate::wire::{Endpoint, Extension, ExtensionType, Flags, Header, Packet, PacketKind, TrafficClass};
 
     fn header(name: &str, fields: &[(&str, u32)], bytes: &[u8]) -> UserHeaderConfig {
         UserHeaderConfig {
@@ -533,7 +533,8 @@ mod tests {
             timestamp_echo_ns: 4,
         };
         let kind = ExtensionType(if extension.is_empty() { 0 } else { 200 });
-        let (from, to) = (([2; 6], Ipv4Addr::new(10, 0, 0, 1)), ([4; 6], Ipv4Addr::new(10, 0, 0, 2)));
+        let from = Endpoint { mac: [2; 6], ip: Ipv4Addr::new(10, 0, 0, 1) };
+        let to = Endpoint { mac: [4; 6], ip: Ipv4Addr::new(10, 0, 0, 2) };
         let packet = Packet::new(from, to, Codepoint::NOT_ECT, header)
             .with_extension(Extension { kind, bytes: extension });
         let mut frame = Vec::new();

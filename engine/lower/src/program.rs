@@ -1,16 +1,16 @@
-//! From `main` to the entry points: what all architectures share, and v1model.
+//! From `main` to the program: what all architectures share.
 
 use super::env::Owner;
 use super::object::{EnvId, Object};
-use super::storage::{Binding, Rvalue, StaticStorage};
-use super::{Flow, Kind, Lowerer};
+use super::storage::{Binding, StaticStorage};
+use super::{Flow, Lowerer};
 use p4cc_ir::limits::MAX_FRAME_BITS;
 use p4cc_ir::{
-    Action, ActionParam, Architecture, ControlPlaneName, ControllerHeader, FieldList, FuncId, Program,
-    StandardMetadata, Terminator, V1Model, VarId, VarKind, VarType,
+    Action, ActionParam, Architecture, ControlPlaneName, ControllerHeader, FuncId, Program, Terminator,
+    VarId, VarType,
 };
 use p4cc_syntax::{Diagnostic, Span};
-use p4cc_types::hir::{Call, Constructed, Expr, Field, Instance};
+use p4cc_types::hir::{Constructed, Expr};
 use p4cc_types::ids::{ActId, LocalId};
 use p4cc_types::ty::Ty;
 use std::collections::{BTreeMap, BTreeSet};
@@ -33,22 +33,6 @@ pub(super) struct PackageBlock {
     pub span: Span,
 }
 
-pub(super) const V1_BLOCKS: [BlockShape; 6] = [
-    BlockShape { what: "parser", is_parser: true, params: 4..=4 },
-    BlockShape { what: "checksum verification", is_parser: false, params: 2..=2 },
-    BlockShape { what: "ingress", is_parser: false, params: 3..=3 },
-    BlockShape { what: "egress", is_parser: false, params: 3..=3 },
-    BlockShape { what: "checksum computation", is_parser: false, params: 2..=2 },
-    BlockShape { what: "deparser", is_parser: false, params: 2..=2 },
-];
-
-/// State that the blocks of the pipeline share.
-struct Shared {
-    headers: StaticStorage,
-    metadata: StaticStorage,
-    standard: StaticStorage,
-}
-
 impl Lowerer<'_> {
     /// Lowers the program from its `main`.
     pub(super) fn program(&mut self, name: &str) -> Option<Program> {
@@ -64,7 +48,7 @@ impl Lowerer<'_> {
                     return None;
                 }
             };
-        self.kind = Kind::of(package).unwrap_or(Kind::V1Model);
+        package.clone_into(&mut self.package);
         self.tna.chip = self.tofino_chip();
         self.core_errors(main.span)?;
         for id in &hir.global_instances {
@@ -73,11 +57,7 @@ impl Lowerer<'_> {
                 self.elaborate(*id)?;
             }
         }
-        let (architecture, blocks) = match self.kind {
-            Kind::V1Model => self.v1model(main)?,
-            Kind::Psa => self.psa(main)?,
-            Kind::Tna => self.tna(main)?,
-        };
+        let (architecture, blocks) = self.lowering().entry_points(self, main)?;
         self.declare_inlined()?;
         self.controller_headers()?;
         self.rank_objects(&blocks);
@@ -104,52 +84,6 @@ impl Lowerer<'_> {
                 .with_help("reduce header stacks and varbits, or copy fewer large structs"),
         );
         None
-    }
-
-    /// The architecture's name, for messages.
-    pub(super) fn architecture(&self) -> &'static str {
-        match self.kind {
-            Kind::V1Model => "v1model",
-            Kind::Psa => "PSA",
-            Kind::Tna => self.tna.chip.architecture(),
-        }
-    }
-
-    /// A method that only this architecture has; None for one that it shares with others.
-    pub(super) fn own_method(
-        &mut self,
-        object: Object,
-        name: &str,
-        call: &Call,
-        ret: Option<&Ty>,
-    ) -> Option<Option<Rvalue>> {
-        match self.kind {
-            Kind::V1Model => None,
-            Kind::Psa => self.psa_method(object, name, call, ret),
-            Kind::Tna => self.tna_method(object, name, call, ret),
-        }
-    }
-
-    /// The entry points of `V1Switch(...) main`, and its blocks in order.
-    fn v1model(&mut self, main: &Instance) -> Option<(Architecture, Vec<EnvId>)> {
-        let blocks = self.blocks("V1Switch", &main.construct.args, &V1_BLOCKS, main.span)?;
-        let [parser, verify, ingress, egress, compute, deparser] = blocks.as_slice() else {
-            return self.shape_error(main.span);
-        };
-        let shared = self.shared(parser.env, parser.span)?;
-        let metadata = self.standard_metadata(&shared, parser.span)?;
-        let places = [&shared.headers, &shared.metadata, &shared.standard];
-        let v1model = V1Model {
-            parser: self.entry(parser, &places)?,
-            verify_checksum: self.entry(verify, &places)?,
-            ingress: self.entry(ingress, &places)?,
-            egress: self.entry(egress, &places)?,
-            compute_checksum: self.entry(compute, &places)?,
-            deparser: self.deparser(deparser, &places)?,
-            metadata,
-        };
-        let envs = blocks.iter().map(|block| block.env).collect();
-        Some((Architecture::V1Model(v1model), envs))
     }
 
     /// The blocks of a package, their number and kinds checked:
@@ -240,7 +174,7 @@ impl Lowerer<'_> {
         let mut found = Vec::new();
         for (action, source) in used {
             let (first, of) = *firsts.entry(&action.cp.name).or_insert((action, *source));
-            let shares = self.kind == Kind::Tna && self.same_data(first, action);
+            let shares = self.is_tofino() && self.same_data(first, action);
             // A block that is used twice declares its actions once.
             if of.0 != source.0 && !shares {
                 found.push((action.cp.name.clone(), *source, of));
@@ -249,7 +183,7 @@ impl Lowerer<'_> {
         if found.is_empty() {
             return Some(());
         }
-        let help = if self.kind == Kind::Tna {
+        let help = if self.is_tofino() {
             "give one of them a different `@name`, or give both the same parameters"
         } else {
             "give one of them a different `@name`"
@@ -335,91 +269,6 @@ impl Lowerer<'_> {
             Owner::Parser(id) => self.hir.parsers.get(id.index()).map(|parser| parser.params.clone()),
             Owner::None => None,
         }
-    }
-
-    /// Storage of headers, user metadata and standard metadata, by the parser's parameters.
-    fn shared(&mut self, parser: EnvId, span: Span) -> Option<Shared> {
-        let params = self.params(parser)?;
-        let [_, headers, metadata, standard] = params.as_slice() else { return self.shape_error(span) };
-        let place = |this: &mut Self, id: LocalId| {
-            let local = this.hir.locals.get(id.index())?;
-            this.alloc(&local.ty, &local.name, VarKind::Metadata, local.span)
-        };
-        let headers_place = place(self, *headers)?;
-        let metadata_place = place(self, *metadata)?;
-        let standard_place = place(self, *standard)?;
-        self.standard = Some(standard_place.clone());
-        let ty = self.hir.locals.get(metadata.index())?.ty.clone();
-        let mut lists = BTreeMap::new();
-        self.field_lists(&ty, &metadata_place, &mut lists);
-        self.out.field_lists = lists
-            .into_iter()
-            .map(|(index, vars)| FieldList { index, vars: vars.into_iter().collect() })
-            .collect();
-        Some(Shared { headers: headers_place, metadata: metadata_place, standard: standard_place })
-    }
-
-    /// Collects `@field_list` annotations on fields of the user metadata, nested structs included.
-    fn field_lists(&self, ty: &Ty, place: &StaticStorage, lists: &mut BTreeMap<u32, BTreeSet<VarId>>) {
-        let StaticStorage::Struct(parts) = place else { return };
-        let fields: &[Field] = self.hir.fields(ty);
-        for (field, part) in fields.iter().zip(parts.iter()) {
-            for index in &field.annotations.field_lists {
-                let (mut vars, mut headers) = (BTreeSet::new(), BTreeSet::new());
-                self.footprint(part, &mut vars, &mut headers);
-                lists.entry(*index).or_default().extend(vars);
-            }
-            self.field_lists(&field.ty, part, lists);
-        }
-    }
-
-    fn standard_metadata(&mut self, shared: &Shared, span: Span) -> Option<StandardMetadata> {
-        let StaticStorage::Struct(parts) = &shared.standard else { return self.shape_error(span) };
-        let ty = self.hir.aggregates.iter().find(|agg| agg.name == "standard_metadata_t")?;
-        let names: Vec<&str> = ty.fields.iter().map(|field| field.name.as_str()).collect();
-        let mut missing = None;
-        let mut field = |name: &'static str| {
-            let at = names.iter().position(|other| *other == name);
-            match at.and_then(|at| parts.get(at)) {
-                Some(StaticStorage::Scalar(var)) => *var,
-                _ => {
-                    missing = Some(name);
-                    VarId(0)
-                }
-            }
-        };
-        let metadata = StandardMetadata {
-            ingress_port: field("ingress_port"),
-            egress_spec: field("egress_spec"),
-            egress_port: field("egress_port"),
-            instance_type: field("instance_type"),
-            packet_length: field("packet_length"),
-            enq_timestamp: field("enq_timestamp"),
-            enq_qdepth: field("enq_qdepth"),
-            deq_timedelta: field("deq_timedelta"),
-            deq_qdepth: field("deq_qdepth"),
-            ingress_global_timestamp: field("ingress_global_timestamp"),
-            egress_global_timestamp: field("egress_global_timestamp"),
-            mcast_grp: field("mcast_grp"),
-            egress_rid: field("egress_rid"),
-            checksum_error: field("checksum_error"),
-            parser_error: field("parser_error"),
-            priority: field("priority"),
-        };
-        if let Some(name) = missing {
-            self.push(
-                Diagnostic::error(ty.span, format!("`standard_metadata_t` has no field `{name}`"))
-                    .with_help("include the bundled v1model.p4"),
-            );
-            return None;
-        }
-        for (field, part) in ty.fields.iter().zip(parts.iter()) {
-            let least = if field.name == "parser_error" { 32 } else { 1 };
-            if let StaticStorage::Scalar(var) = part {
-                self.switch_sets(*var, least, &field.name, ty.span)?;
-            }
-        }
-        Some(metadata)
     }
 
     /// Whether the switch can set a variable: as one word.

@@ -3,17 +3,18 @@
 //! Ingress and egress have headers and metadata of their own, since the packet is parsed twice. A block may
 //! leave out intrinsic metadata that it does not need: parameters are told apart by their types.
 
-use super::Lowerer;
-use super::arch::{BlockShape, PackageBlock};
-use super::object::{EnvId, GLOBAL};
-use super::storage::StaticStorage;
+use super::Lowering;
+use crate::Lowerer;
+use crate::object::{EnvId, GLOBAL, Object};
+use crate::program::{BlockShape, PackageBlock};
+use crate::storage::{Rvalue, StaticStorage};
 use p4cc_ir::{
     Architecture, FuncId, Ghost, HalfPipeline, Inst, Operand, T2naForDeparser, T2naMirror, Terminator, Tna,
     TnaForDeparser, TnaForEgressDeparser, TnaForTm, TnaFromParser, TnaGhost, TnaPipe, TnaPortMetadata,
     TofinoChip, VarId, VarKind, VarType, WrittenVar,
 };
 use p4cc_syntax::{Diagnostic, Span};
-use p4cc_types::hir::{Constructed, Expr, Instance};
+use p4cc_types::hir::{Call, Construct, Constructed, Expr, ExprKind, Instance, Program};
 use p4cc_types::ids::AggId;
 use p4cc_types::ty::Ty;
 use std::collections::BTreeMap;
@@ -29,7 +30,7 @@ const BLOCKS: [BlockShape; 7] = [
 ];
 
 /// Blocks of a pipe without the ghost control, which Tofino 2 may have.
-pub(super) const PIPE_BLOCKS: usize = 6;
+const PIPE_BLOCKS: usize = 6;
 
 /// How many pipes the chip has at most.
 const MAX_PIPES: usize = 4;
@@ -61,9 +62,70 @@ const EGRESS_STRUCTS: [&str; 4] = [
     "egress_intrinsic_metadata_for_output_port_t",
 ];
 
+/// `Switch`
+pub(super) struct TofinoSwitch;
+
+impl Lowering for TofinoSwitch {
+    fn package(&self) -> &'static str {
+        "Switch"
+    }
+
+    fn architectures(&self) -> &'static [&'static str] {
+        &["TNA", "T2NA"]
+    }
+
+    fn architecture(&self, lowerer: &Lowerer<'_>) -> &'static str {
+        lowerer.tna.chip.architecture()
+    }
+
+    fn has_parts(&self, hir: &Program, main: &Instance) -> bool {
+        let mut parts = main.construct.args.iter().flatten();
+        !main.construct.args.is_empty() && parts.all(|part| is_pipeline(hir, part))
+    }
+
+    fn entry_points(&self, lowerer: &mut Lowerer<'_>, main: &Instance) -> Option<(Architecture, Vec<EnvId>)> {
+        lowerer.tna(main)
+    }
+
+    fn method(
+        &self,
+        lowerer: &mut Lowerer<'_>,
+        object: Object,
+        name: &str,
+        call: &Call,
+        ret: Option<&Ty>,
+    ) -> Option<Option<Rvalue>> {
+        lowerer.tna_method(object, name, call, ret)
+    }
+
+    fn function(
+        &self,
+        lowerer: &mut Lowerer<'_>,
+        name: &str,
+        type_args: &[Ty],
+        call: &Call,
+        ret: Option<&Ty>,
+    ) -> Option<Option<Rvalue>> {
+        lowerer.tna_function(name, type_args, call, ret)
+    }
+}
+
+/// Whether this is a pipeline of the chip.
+fn is_pipeline(hir: &Program, part: &Expr) -> bool {
+    let construct: Option<&Construct> = match &part.kind {
+        ExprKind::Instance(id) => hir.instances.get(id.index()).map(|instance| &instance.construct),
+        ExprKind::Construct(construct) => Some(construct),
+        _ => None,
+    };
+    construct.is_some_and(|made| {
+        let named = matches!(&made.what, Constructed::Package(name) if name == "Pipeline");
+        named && made.args.iter().flatten().count() >= PIPE_BLOCKS
+    })
+}
+
 impl Lowerer<'_> {
     /// The entry points of `Switch(pipe, ...) main`, and its blocks in order.
-    pub(super) fn tna(&mut self, main: &Instance) -> Option<(Architecture, Vec<EnvId>)> {
+    fn tna(&mut self, main: &Instance) -> Option<(Architecture, Vec<EnvId>)> {
         let chip = self.tna.chip;
         let file = chip.architecture().to_lowercase();
         let pipes: Vec<&Expr> = main.construct.args.iter().flatten().collect();
@@ -95,7 +157,7 @@ impl Lowerer<'_> {
     }
 
     /// The chip of a program: Tofino 2 where the architecture declares what only it has.
-    pub(super) fn tofino_chip(&self) -> TofinoChip {
+    pub(crate) fn tofino_chip(&self) -> TofinoChip {
         let has_ghost = self.hir.aggregates.iter().any(|agg| agg.name == GHOST_HEADER);
         if has_ghost { TofinoChip::Tofino2 } else { TofinoChip::Tofino1 }
     }
@@ -130,7 +192,7 @@ impl Lowerer<'_> {
 
     fn pipe_instance(&self, arg: &Expr) -> Option<&Instance> {
         match &arg.kind {
-            p4cc_types::hir::ExprKind::Instance(id) => self.hir.instances.get(id.index()),
+            ExprKind::Instance(id) => self.hir.instances.get(id.index()),
             _ => None,
         }
     }
@@ -145,7 +207,7 @@ impl Lowerer<'_> {
         let mut for_deparser = self.for_deparser(&half, ip.span)?;
         let for_tm = self.for_tm(&half, ip.span)?;
         let unmodelled = self.unmodelled(&half, INGRESS_STRUCTS[3], ip.span)?;
-        self.tna.half = Some(super::tna_objects::HalfTypes {
+        self.tna.half = Some(crate::tna_objects::HalfTypes {
             is_egress: false,
             mirror: for_deparser.mirror_type,
             resubmit: Some(for_deparser.resubmit_type),
@@ -180,7 +242,7 @@ impl Lowerer<'_> {
         unmodelled.extend(self.unmodelled(&half, EGRESS_STRUCTS[2], ep.span)?);
         let t2na = self.t2na_for_deparser(&half, EGRESS_STRUCTS[2], ep.span)?;
         let mut for_egress_deparser = TnaForEgressDeparser { drop_ctl, mirror_type, t2na };
-        self.tna.half = Some(super::tna_objects::HalfTypes {
+        self.tna.half = Some(crate::tna_objects::HalfTypes {
             is_egress: true,
             mirror: for_egress_deparser.mirror_type,
             resubmit: None,

@@ -3,16 +3,19 @@
 //! Ingress and egress have headers and metadata of their own, since the packet is parsed twice. Metadata that
 //! a deparser hands to a parser is one place for both; the switch carries its values along with the packet.
 
-use super::Lowerer;
-use super::arch::{BlockShape, PackageBlock};
-use super::object::EnvId;
-use super::params::Metadata;
+use super::Lowering;
+use crate::Lowerer;
+use crate::object::{EnvId, Object};
+use crate::params::Metadata;
+use crate::program::{BlockShape, PackageBlock};
+use crate::storage::Rvalue;
 use p4cc_ir::{
     Architecture, HalfPipeline, Psa, PsaEgressInput, PsaEgressOutput, PsaIngressInput, PsaIngressOutput,
     PsaParserInput, VarKind, VarType,
 };
 use p4cc_syntax::Diagnostic;
-use p4cc_types::hir::{Construct, Constructed, Expr, Instance};
+use p4cc_types::hir::{Call, Construct, Constructed, Expr, Instance, Program};
+use p4cc_types::ty::Ty;
 
 const INGRESS_BLOCKS: [BlockShape; 3] = [
     BlockShape { what: "ingress parser", is_parser: true, params: 6..=6 },
@@ -27,14 +30,57 @@ const EGRESS_BLOCKS: [BlockShape; 3] = [
 ];
 
 /// Number of parts of `PSA_Switch`.
-pub(super) const PARTS: usize = 4;
+const PARTS: usize = 4;
 
 /// A pipeline's blocks with their places in the source: parser, control, deparser.
 type Blocks = [PackageBlock; 3];
 
+/// `PSA_Switch`
+pub(super) struct PsaSwitch;
+
+impl Lowering for PsaSwitch {
+    fn package(&self) -> &'static str {
+        "PSA_Switch"
+    }
+
+    fn architectures(&self) -> &'static [&'static str] {
+        &["PSA"]
+    }
+
+    fn has_parts(&self, _hir: &Program, main: &Instance) -> bool {
+        main.construct.args.iter().flatten().count() == PARTS
+    }
+
+    fn entry_points(&self, lowerer: &mut Lowerer<'_>, main: &Instance) -> Option<(Architecture, Vec<EnvId>)> {
+        lowerer.psa(main)
+    }
+
+    fn method(
+        &self,
+        lowerer: &mut Lowerer<'_>,
+        object: Object,
+        name: &str,
+        call: &Call,
+        ret: Option<&Ty>,
+    ) -> Option<Option<Rvalue>> {
+        lowerer.psa_method(object, name, call, ret)
+    }
+
+    fn function(
+        &self,
+        lowerer: &mut Lowerer<'_>,
+        name: &str,
+        _type_args: &[Ty],
+        call: &Call,
+        _ret: Option<&Ty>,
+    ) -> Option<Option<Rvalue>> {
+        lowerer.psa_function(name, call)
+    }
+}
+
 impl Lowerer<'_> {
     /// The entry points of `PSA_Switch(ingress, pre, egress, bqe) main`, and its blocks in order.
-    pub(super) fn psa(&mut self, main: &Instance) -> Option<(Architecture, Vec<EnvId>)> {
+    fn psa(&mut self, main: &Instance) -> Option<(Architecture, Vec<EnvId>)> {
         let args = &main.construct.args;
         let [Some(ingress), Some(_), Some(egress), Some(_)] = args.as_slice() else {
             self.push(

@@ -5,7 +5,10 @@
 //! goes along as bytes that the program writes in front of the packet and reads again. Before each parser the
 //! switch puts intrinsic metadata in front, which the program extracts like a header.
 
-use crate::{FuncId, HalfPipeline, TnaView, VarId};
+use core::fmt;
+
+use super::{EntryPoints, HalfPipeline, halves};
+use crate::{ExternCall, FuncId, Role, TnaView, VarId};
 
 /// Bytes of `ingress_intrinsic_metadata_t`.
 pub const TNA_INGRESS_METADATA_BYTES: usize = 8;
@@ -303,9 +306,57 @@ pub struct Tna {
     pub view: TnaView,
 }
 
-impl Tna {
-    /// All variables that the switch itself reads or writes, each at most 64 bits wide.
-    pub fn intrinsic(&self) -> Vec<VarId> {
+impl EntryPoints for Tna {
+    fn name(&self) -> &'static str {
+        match self.chip {
+            TofinoChip::Tofino1 => "tna",
+            TofinoChip::Tofino2 => "t2na",
+        }
+    }
+
+    fn entries(&self) -> Vec<(FuncId, Role)> {
+        let mut all = halves(self.pipes.iter().flat_map(|pipe| [pipe.ingress, pipe.egress]));
+        let ghosts = self.pipes.iter().filter_map(|pipe| pipe.ghost);
+        all.extend(ghosts.map(|ghost| (ghost.control, Role::Control)));
+        all
+    }
+
+    /// Its deparsers mirror, resubmit, and start the packet generator, too.
+    fn may_call(&self, call: &ExternCall) -> bool {
+        !matches!(call, ExternCall::MarkToDrop | ExternCall::VerifyChecksum { .. })
+    }
+
+    fn dropping(&self) -> &'static str {
+        "it chose no egress port, or drop_ctl drops"
+    }
+
+    fn first_parser(&self) -> FuncId {
+        self.pipes.first().map_or(FuncId(0), |pipe| pipe.ingress.parser)
+    }
+
+    fn last_deparser(&self) -> FuncId {
+        self.pipes.last().map_or(FuncId(0), |pipe| pipe.egress.deparser)
+    }
+
+    fn parser_error(&self) -> VarId {
+        self.parser_error
+    }
+
+    fn fault(&self) -> Option<String> {
+        let pipes = self.pipes.len();
+        (!(1..=4).contains(&pipes)).then(|| format!("{pipes} pipes, not 1 to 4"))
+    }
+
+    fn write(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.pipes.iter().enumerate().try_for_each(|(index, pipe)| {
+            writeln!(f, "tna pipe {index} ingress {}", pipe.ingress)?;
+            writeln!(f, "tna pipe {index} egress {}", pipe.egress)?;
+            let mut ghosts = pipe.ghost.iter();
+            ghosts.try_for_each(|ghost| writeln!(f, "tna pipe {index} ghost control={}", ghost.control))
+        })
+    }
+
+    fn intrinsic(&self) -> Vec<VarId> {
         let mut all = vec![self.parser_error];
         for pipe in &self.pipes {
             all.extend(pipe.ghost.into_iter().flat_map(|ghost| ghost.told.vars()));

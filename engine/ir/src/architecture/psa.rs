@@ -3,23 +3,15 @@
 //! A packet is deparsed at the end of ingress and parsed again by egress;
 //! what ingress knows of it goes along only as the metadata of a [`Bridge`].
 
-use crate::{FuncId, HeaderId, VarId};
+use core::fmt;
+
+use super::{EntryPoints, HalfPipeline, halves};
+use crate::{FuncId, HeaderId, Role, VarId};
 
 /// The port that leads from the end of egress back to ingress.
 pub const PSA_PORT_RECIRCULATE: u32 = 0xffff_fffa;
 /// The controller's port.
 pub const PSA_PORT_CPU: u32 = 0xffff_fffd;
-
-/// Parser, control and deparser of one of the two pipelines of PSA and TNA.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct HalfPipeline {
-    /// Parser.
-    pub parser: FuncId,
-    /// Control.
-    pub control: FuncId,
-    /// Deparser.
-    pub deparser: FuncId,
-}
 
 /// Metadata that a deparser writes and a parser reads: the packet carries it from one to the other.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -139,9 +131,43 @@ impl Psa {
     pub fn queued(&self) -> [&Bridge; 3] {
         [&self.normal, &self.clone_i2e, &self.clone_e2e]
     }
+}
 
-    /// All variables that the switch itself reads or writes, each at most 64 bits wide.
-    pub fn intrinsic(&self) -> Vec<VarId> {
+impl EntryPoints for Psa {
+    fn name(&self) -> &'static str {
+        "psa"
+    }
+
+    fn entries(&self) -> Vec<(FuncId, Role)> {
+        halves([self.ingress, self.egress])
+    }
+
+    fn dropping(&self) -> &'static str {
+        "`drop` of its output metadata is true; send_to_port was not called"
+    }
+
+    fn first_parser(&self) -> FuncId {
+        self.ingress.parser
+    }
+
+    fn last_deparser(&self) -> FuncId {
+        self.egress.deparser
+    }
+
+    fn parser_error(&self) -> VarId {
+        self.parser_error
+    }
+
+    fn bridges(&self) -> Vec<&Bridge> {
+        vec![&self.normal, &self.resubmit, &self.recirculate, &self.clone_i2e, &self.clone_e2e]
+    }
+
+    fn write(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        writeln!(f, "psa ingress {}", self.ingress)?;
+        writeln!(f, "psa egress {}", self.egress)
+    }
+
+    fn intrinsic(&self) -> Vec<VarId> {
         let (pi, ii, io) = (self.ingress_parser_input, self.ingress_input, self.ingress_output);
         let (pe, ei, eo) = (self.egress_parser_input, self.egress_input, self.egress_output);
         vec![
