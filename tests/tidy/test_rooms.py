@@ -25,6 +25,7 @@ SOURCES = [
     "engine/compile/src",
     "engine/ir/src",
     "engine/lower/src",
+    "engine/lsp/src",
     "engine/netsim/src",
     "engine/stf/src",
     "engine/switch/src",
