@@ -13,14 +13,16 @@ const MAX_FILE_BYTES: u64 = 4 << 20;
 const MAX_DEPTH: u32 = 6;
 const MAX_FOLDERS: u32 = 300;
 
-/// The program that a file is read with: one of the configuration's that includes it, or else one of the
-/// folder's that does so and that no other includes. Without one the file is a program itself.
-pub fn program_of(file: &Path, config: &Config, overlay: &Overlay) -> PathBuf {
+/// The programs that a file is a part of: those of the configuration that include it, or else those of the
+/// folder that do so and that no other includes. The first is the one that the file is read with; without one
+/// the file is a program itself.
+pub fn programs_of(file: &Path, config: &Config, overlay: &Overlay) -> Vec<PathBuf> {
+    let itself = || vec![file.to_owned()];
     if config.programs.iter().any(|program| program == file) {
-        return file.to_owned();
+        return itself();
     }
     let folder = config.folder.as_deref().or(file.parent());
-    let Some(folder) = folder.filter(|folder| folder.is_absolute()) else { return file.to_owned() };
+    let Some(folder) = folder.filter(|folder| folder.is_absolute()) else { return itself() };
     let (mut files, mut left) = (BTreeSet::new(), MAX_FOLDERS);
     collect(folder, MAX_DEPTH, &mut left, &mut files);
     // What a file is included by is often one folder up.
@@ -30,14 +32,16 @@ pub fn program_of(file: &Path, config: &Config, overlay: &Overlay) -> PathBuf {
     }
     let includes: BTreeMap<&Path, Vec<String>> =
         files.iter().map(|path| (path.as_path(), includes_of(path, overlay))).collect();
-    let reaches = |program: &Path| reached(program, &includes, config).contains(file);
-    if let Some(program) = config.programs.iter().find(|program| reaches(program)) {
-        return program.clone();
+    let reaches = |program: &&PathBuf| reached(program, &includes, config).contains(file);
+    let named: Vec<PathBuf> = config.programs.iter().filter(reaches).cloned().collect();
+    if !named.is_empty() {
+        return named;
     }
     let included: BTreeSet<PathBuf> =
         includes.iter().flat_map(|(path, named)| resolved(path, named, &includes, config)).collect();
     let tops = files.iter().filter(|path| !included.contains(*path) && path.as_path() != file);
-    tops.into_iter().find(|top| reaches(top)).cloned().unwrap_or_else(|| file.to_owned())
+    let found: Vec<PathBuf> = tops.filter(reaches).cloned().collect();
+    if found.is_empty() { itself() } else { found }
 }
 
 fn is_source(path: &Path) -> bool {

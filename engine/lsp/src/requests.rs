@@ -47,8 +47,24 @@ pub fn is_known(method: &str) -> bool {
     .contains(&method)
 }
 
+/// Whether a question is about every program that includes the document.
+pub fn concerns_all_programs(method: &str) -> bool {
+    [References::METHOD, Rename::METHOD].contains(&method)
+}
+
+/// What a question is answered from.
+pub struct Asking<'a> {
+    /// The program that the document is read with.
+    pub view: View<'a>,
+    /// Others that include it.
+    pub others: Vec<View<'a>>,
+    /// What is wrong with the program.
+    pub findings: &'a [Diagnostic],
+}
+
 /// Answers a question about a document.
-pub fn answer(view: &View<'_>, findings: &[Diagnostic], path: &Path, request: Request) -> Response {
+pub fn answer(asking: &Asking<'_>, path: &Path, request: Request) -> Response {
+    let view = &asking.view;
     let id = request.id.clone();
     let Ok(asked) = Asked::deserialize(&request.params) else {
         return Response::new_err(
@@ -60,8 +76,8 @@ pub fn answer(view: &View<'_>, findings: &[Diagnostic], path: &Path, request: Re
     let Some(file) = view.analysis.file(path) else { return Response::new_ok(id, Value::Null) };
     let cursor = asked.position.and_then(|position| view.cursor(path, position));
     let result = match cursor {
-        Some(cursor) => at_position(view, cursor, &request),
-        None => in_document(view, findings, file, &request),
+        Some(cursor) => at_position(asking, path, cursor, &request),
+        None => in_document(view, asking.findings, file, &request),
     };
     match result {
         Ok(value) => Response::new_ok(id, value),
@@ -79,12 +95,19 @@ fn params<P: DeserializeOwned>(request: &Request) -> Result<P, (ErrorCode, Strin
     P::deserialize(&request.params).map_err(|error| (ErrorCode::InvalidParams, error.to_string()))
 }
 
-fn at_position(view: &View<'_>, cursor: Cursor, request: &Request) -> Answer {
+fn at_position(asking: &Asking<'_>, path: &Path, cursor: Cursor, request: &Request) -> Answer {
+    let view = &asking.view;
+    // The same bytes of the same file, in each program.
+    let everywhere = || {
+        let others = asking.others.iter().filter_map(|view| Some((view, view.analysis.file(path)?)));
+        let others = others.map(|(view, file)| (view, Cursor { file, ..cursor }));
+        std::iter::once((view, cursor)).chain(others)
+    };
     match request.method.as_str() {
         GotoDefinition::METHOD => json(navigation::definition(view, cursor)),
         References::METHOD => {
             let asked: lsp_types::ReferenceParams = params(request)?;
-            json(navigation::references(view, cursor, asked.context.include_declaration))
+            json(navigation::references(everywhere(), asked.context.include_declaration))
         }
         DocumentHighlightRequest::METHOD => json(navigation::highlights(view, cursor)),
         HoverRequest::METHOD => json(hover::hover(view, cursor)),
@@ -99,7 +122,7 @@ fn at_position(view: &View<'_>, cursor: Cursor, request: &Request) -> Answer {
         },
         Rename::METHOD => {
             let asked: lsp_types::RenameParams = params(request)?;
-            match rename::rename(view, cursor, &asked.new_name) {
+            match rename::rename(everywhere(), &asked.new_name) {
                 Ok(edits) => {
                     let changes = Some(edits.into_iter().collect());
                     json(WorkspaceEdit { changes, ..WorkspaceEdit::default() })

@@ -4,7 +4,7 @@ use crate::analysis::{Analysis, Overlay};
 use crate::features::diagnostics;
 use crate::jobs::{self, Done, Report, Settings, config_for};
 use crate::paths::{normal, path_of, uri_of};
-use crate::project::program_of;
+use crate::project::programs_of;
 use crate::requests;
 use crate::text::{Encoding, apply};
 use crate::view::View;
@@ -35,6 +35,9 @@ use std::time::{Duration, Instant};
 
 /// Time without an edit after which a program is checked: between two keystrokes of a fast writer.
 const QUIET: Duration = Duration::from_millis(25);
+
+/// Programs that a renaming looks through beside the one that a document is read with.
+const MAX_OTHERS: usize = 16;
 
 /// A document that the client shows.
 struct Document {
@@ -293,8 +296,14 @@ impl Server {
         let program = self.documents.get(&one.document).and_then(|open| self.programs.get(&open.program));
         let response = match program.and_then(|program| Some((program, program.analysis.as_ref()?))) {
             Some((program, analysis)) => {
-                let view = View { analysis, encoding: self.encoding };
-                let answer = || requests::answer(&view, &program.findings, &one.document, one.request);
+                let others = match requests::concerns_all_programs(&one.request.method) {
+                    true => self.others(&one.document, &analysis.root),
+                    false => Vec::new(),
+                };
+                let view = |analysis| View { analysis, encoding: self.encoding };
+                let others: Vec<View<'_>> = others.iter().map(view).collect();
+                let program = requests::Asking { view: view(analysis), others, findings: &program.findings };
+                let answer = || requests::answer(&program, &one.document, one.request);
                 catch_unwind(AssertUnwindSafe(answer)).unwrap_or_else(|_| {
                     let message = "error of the server itself: please report it with the program";
                     Response::new_err(id, ErrorCode::InternalError as i32, message.to_owned())
@@ -303,6 +312,19 @@ impl Server {
             None => Response::new_ok(id, Value::Null),
         };
         self.send(response.into());
+    }
+
+    /// The other programs that a document is a part of, as they are now. Who asks about all of them can wait.
+    fn others(&self, document: &Path, root: &Path) -> Vec<Analysis> {
+        let overlay = overlay_of(&self.documents);
+        let programs = programs_of(document, &config_for(document, &self.settings), &overlay);
+        let others = programs.iter().filter(|program| *program != root).take(MAX_OTHERS);
+        others
+            .map(|program| {
+                let config = config_for(program, &self.settings);
+                Analysis::read(program, &overlay, config, &Budget::default())
+            })
+            .collect()
     }
 
     fn notification(&mut self, note: &Notification) {
@@ -353,7 +375,8 @@ impl Server {
 
     /// Finds the program of a document.
     fn assign(&mut self, path: &Path) {
-        let program = program_of(path, &config_for(path, &self.settings), &overlay_of(&self.documents));
+        let programs = programs_of(path, &config_for(path, &self.settings), &overlay_of(&self.documents));
+        let program = programs.into_iter().next().unwrap_or_else(|| path.to_owned());
         self.programs.entry(program.clone()).or_default();
         if let Some(document) = self.documents.get_mut(path) {
             document.program = program;

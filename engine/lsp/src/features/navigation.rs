@@ -4,6 +4,7 @@ use super::macros;
 use crate::names::DefId;
 use crate::view::{Cursor, View};
 use lsp_types::{DocumentHighlight, DocumentHighlightKind, Location};
+use std::collections::BTreeSet;
 
 /// Where the name under the cursor is declared; of a macro where it is defined, of an include the file.
 pub fn definition(view: &View<'_>, cursor: Cursor) -> Option<Location> {
@@ -17,14 +18,25 @@ pub fn definition(view: &View<'_>, cursor: Cursor) -> Option<Location> {
     view.location(file, name)
 }
 
-/// All places of the name under the cursor.
-pub fn references(view: &View<'_>, cursor: Cursor, declaration: bool) -> Vec<Location> {
-    let Some((def, _)) = view.definition(cursor) else { return Vec::new() };
-    let declared = view.names().def(def).span;
-    let uses = view.names().uses().iter().filter(|one| one.def == def);
-    let wanted = uses.filter(|one| declaration || one.span != declared);
-    let mut found: Vec<Location> = wanted.filter_map(|one| view.location_of(one.span)).collect();
-    found.dedup();
+/// All places of the name under the cursor, in each program that has it.
+pub fn references<'a>(
+    programs: impl Iterator<Item = (&'a View<'a>, Cursor)>,
+    declaration: bool,
+) -> Vec<Location> {
+    let mut found: Vec<Location> = Vec::new();
+    let mut seen = BTreeSet::new();
+    for (view, cursor) in programs {
+        let Some((def, _)) = view.definition(cursor) else { continue };
+        let declared = view.names().def(def).span;
+        let uses = view.names().uses().iter().filter(|one| one.def == def);
+        let wanted = uses.filter(|one| declaration || one.span != declared);
+        for location in wanted.filter_map(|one| view.location_of(one.span)) {
+            let start = location.range.start;
+            if seen.insert((location.uri.as_str().to_owned(), start.line, start.character)) {
+                found.push(location);
+            }
+        }
+    }
     found
 }
 

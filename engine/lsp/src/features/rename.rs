@@ -5,6 +5,7 @@ use crate::view::{Cursor, View};
 use crate::{builtin, paths};
 use lsp_types::{Range, TextEdit, Uri};
 use std::collections::{BTreeMap, BTreeSet};
+use std::path::PathBuf;
 
 /// Words that no name may be.
 const RESERVED: [&str; 44] = [
@@ -67,12 +68,14 @@ pub fn prepare(view: &View<'_>, cursor: Cursor) -> Result<Range, String> {
     Ok(range)
 }
 
-/// The edits that give what the cursor is on another name.
+/// The edits that give what the cursor is on another name, in each program that has it.
 ///
 /// # Errors
 /// Why it cannot have this name.
-pub fn rename(view: &View<'_>, cursor: Cursor, name: &str) -> Result<Edits, String> {
-    let (def, _) = target(view, cursor)?;
+pub fn rename<'a>(
+    programs: impl Iterator<Item = (&'a View<'a>, Cursor)>,
+    name: &str,
+) -> Result<Edits, String> {
     let word = name.chars().all(|c| c.is_ascii_alphanumeric() || c == '_');
     if !word || name.is_empty() || name.starts_with(|first: char| first.is_ascii_digit()) {
         return Err(format!("`{name}` is not a name: letters, digits and `_`, no digit first"));
@@ -80,12 +83,24 @@ pub fn rename(view: &View<'_>, cursor: Cursor, name: &str) -> Result<Edits, Stri
     if RESERVED.contains(&name) || name == "void" || name == "_" {
         return Err(format!("`{name}` is a word of the language; choose another name"));
     }
-    refuse_taken(view, def, name)?;
-    let mut edits: BTreeMap<usize, Vec<TextEdit>> = BTreeMap::new();
-    for (file, range) in places(view, def)? {
-        edits.entry(file).or_default().push(TextEdit { range, new_text: name.to_owned() });
+    let mut edits: BTreeMap<PathBuf, (Uri, BTreeMap<(u32, u32), TextEdit>)> = BTreeMap::new();
+    for (at, (view, cursor)) in programs.enumerate() {
+        let def = match target(view, cursor) {
+            Ok((def, _)) => def,
+            // Another program may leave the place out.
+            Err(_) if at > 0 => continue,
+            Err(why) => return Err(why),
+        };
+        refuse_taken(view, def, name)?;
+        for (file, range) in places(view, def)? {
+            let Some(uri) = view.uri(file) else { continue };
+            let path = view.analysis.files[file].path.clone();
+            let (_, there) = edits.entry(path).or_insert_with(|| (uri, BTreeMap::new()));
+            let start = (range.start.line, range.start.character);
+            there.insert(start, TextEdit { range, new_text: name.to_owned() });
+        }
     }
-    Ok(edits.into_iter().filter_map(|(file, edits)| Some((view.uri(file)?, edits))).collect())
+    Ok(edits.into_values().map(|(uri, edits)| (uri, edits.into_values().collect())).collect())
 }
 
 fn target(view: &View<'_>, cursor: Cursor) -> Result<(DefId, Range), String> {

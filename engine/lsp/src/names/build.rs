@@ -3,9 +3,9 @@
 use super::{Def, DefId, DefKind, Names, Scope, Ty, Use};
 use p4cc_syntax::Span;
 use p4cc_syntax::ast::{
-    AggregateKind, Annotation, Argument, Block, ControlDecl, Decl, DeclKind, EnumMember, ExternMethod, Field,
-    ForRange, FunctionSignature, Ident, Param, ParserDecl, ParserState, Program, Stmt, StmtKind, SwitchCase,
-    TableDecl, TablePropertyKind, Transition, Type, TypeKind,
+    AggregateKind, Annotation, Argument, Block, ControlDecl, Decl, DeclKind, EnumMember, Expr, ExternMethod,
+    Field, ForRange, FunctionSignature, Ident, Param, ParserDecl, ParserState, Program, Stmt, StmtKind,
+    SwitchCase, TableDecl, TablePropertyKind, Transition, Type, TypeKind,
 };
 use std::collections::BTreeMap;
 
@@ -122,14 +122,7 @@ impl Builder {
         self.annotations(&decl.annotations);
         let whole = decl.span;
         match &decl.kind {
-            DeclKind::Const { ty, name, value } => {
-                let ty = self.ty(ty);
-                self.expr(value);
-                let number = self.number(value);
-                let id = self.declare(name, DefKind::Const, whole, parent);
-                self.typed(id, ty);
-                self.def(id).value = number;
-            }
+            DeclKind::Const { ty, name, value } => self.constant(ty, name, value, (whole, parent)),
             DeclKind::Variable { ty, name, init } => {
                 let ty = self.ty(ty);
                 init.iter().for_each(|init| drop(self.expr_as(init, &ty)));
@@ -193,6 +186,15 @@ impl Builder {
                 self.def(id).ty = ty;
             }
         }
+    }
+
+    fn constant(&mut self, ty: &Type, name: &Ident, value: &Expr, (whole, parent): (Span, Option<DefId>)) {
+        let ty = self.ty(ty);
+        self.expr_as(value, &ty);
+        let number = self.number(value);
+        let id = self.declare(name, DefKind::Const, whole, parent);
+        self.typed(id, ty);
+        self.def(id).value = number;
     }
 
     fn instance(
@@ -511,7 +513,7 @@ impl Builder {
         }
     }
 
-    fn switch(&mut self, value: &p4cc_syntax::ast::Expr, cases: &[SwitchCase]) {
+    fn switch(&mut self, value: &Expr, cases: &[SwitchCase]) {
         let ty = self.expr(value);
         for case in cases {
             if let Some(label) = &case.label {

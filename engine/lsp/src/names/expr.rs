@@ -30,13 +30,7 @@ impl Builder {
             | ExprKind::InvalidHeader
             | ExprKind::DontCare
             | ExprKind::Default => Ty::Unknown,
-            ExprKind::List(items) | ExprKind::Tuple(items) => {
-                let fields = self.field_types(wanted, items.len());
-                let unknown = Ty::Unknown;
-                let types = items.iter().enumerate();
-                let types = types.map(|(at, item)| self.expr_as(item, fields.get(at).unwrap_or(&unknown)));
-                Ty::Tuple(types.collect())
-            }
+            ExprKind::List(items) | ExprKind::Tuple(items) => self.list(items, wanted),
             ExprKind::Struct { fields, .. } => {
                 for (name, value) in fields {
                     let ty = self.field(wanted, name);
@@ -55,26 +49,13 @@ impl Builder {
             }
             ExprKind::Unary(_, a) => self.expr_as(a, wanted),
             ExprKind::Binary(op, a, b) => self.binary(*op, a, b),
-            ExprKind::Conditional(cond, a, b) => {
-                self.expr(cond);
-                let (a, b) = (self.expr_as(a, wanted), self.expr_as(b, wanted));
-                if matches!(a, Ty::Unknown | Ty::Plain("int")) { b } else { a }
-            }
+            ExprKind::Conditional(cond, a, b) => self.conditional([cond, a, b], wanted),
             ExprKind::Cast(ty, a) => {
                 let ty = self.ty(ty);
                 self.expr_as(a, &ty);
                 ty
             }
-            ExprKind::Index(base, index) => {
-                self.expr(index);
-                match self.expr(base) {
-                    Ty::Stack(elem, _) => *elem,
-                    other => match self.names.target(&other) {
-                        Ty::Stack(elem, _) => (**elem).clone(),
-                        _ => Ty::Unknown,
-                    },
-                }
-            }
+            ExprKind::Index(base, index) => self.element(base, index),
             ExprKind::Slice(base, high, low) => {
                 [base, high, low].into_iter().for_each(|part| drop(self.expr(part)));
                 let width = self.size(high).zip(self.size(low));
@@ -101,6 +82,29 @@ impl Builder {
                 self.constructor_args(&ty, args);
                 ty
             }
+        }
+    }
+
+    fn list(&mut self, items: &[Expr], wanted: &Ty) -> Ty {
+        let fields = self.field_types(wanted, items.len());
+        let unknown = Ty::Unknown;
+        let types = items.iter().enumerate();
+        let types = types.map(|(at, item)| self.expr_as(item, fields.get(at).unwrap_or(&unknown)));
+        Ty::Tuple(types.collect())
+    }
+
+    fn conditional(&mut self, [cond, a, b]: [&Expr; 3], wanted: &Ty) -> Ty {
+        self.expr(cond);
+        let (a, b) = (self.expr_as(a, wanted), self.expr_as(b, wanted));
+        if matches!(a, Ty::Unknown | Ty::Plain("int")) { b } else { a }
+    }
+
+    fn element(&mut self, base: &Expr, index: &Expr) -> Ty {
+        self.expr(index);
+        let base = self.expr(base);
+        match self.names.target(&base) {
+            Ty::Stack(elem, _) => (**elem).clone(),
+            _ => Ty::Unknown,
         }
     }
 

@@ -43,6 +43,30 @@ fn a_part_is_read_with_its_program() {
 }
 
 #[test]
+fn a_part_of_two_programs_is_renamed_in_both() {
+    let mut client = Client::start("shared");
+    let shared = "header h_t { bit<8> ttl; }\n";
+    let program = |name: &str| {
+        format!("#include \"shared.p4\"\ncontrol {name}(inout h_t h) {{ apply {{ h.ttl = 1; }} }}\n")
+    };
+    client.write("shared.p4", shared);
+    client.write("one.p4", &program("a"));
+    client.write("two.p4", &program("b"));
+    client.open("shared.p4", shared);
+    let params = json!({
+        "textDocument": { "uri": client.uri("shared.p4") },
+        "position": position(shared, "ttl", 0),
+        "newName": "hops",
+    });
+    let found = client.ask("textDocument/rename", params).expect("an answer");
+    let changes = found["changes"].as_object().expect("changes");
+    let files: Vec<&str> = changes.keys().filter_map(|uri| uri.rsplit('/').next()).collect();
+    assert_eq!(files, ["one.p4", "shared.p4", "two.p4"]);
+    assert!(changes.values().all(|edits| edits.as_array().map(Vec::len) == Some(1)), "{found}");
+    client.end();
+}
+
+#[test]
 fn a_file_of_settings_sets_folders_macros_and_rules() {
     let mut client = Client::start("settings");
     client.write("common/sizes.p4", "const bit<8> SIZE = VALUE;\n");

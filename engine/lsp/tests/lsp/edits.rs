@@ -115,7 +115,7 @@ fn ask_everything(path: &Path, text: &str, at: f64) {
         hover::hover(&view, cursor);
         navigation::definition(&view, cursor);
         navigation::highlights(&view, cursor);
-        let _ = rename::rename(&view, cursor, "renamed");
+        let _ = rename::rename(std::iter::once((&view, cursor)), "renamed");
         signature::help(&view, cursor);
         completion::complete(&view, cursor);
     }
