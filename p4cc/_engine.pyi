@@ -40,6 +40,7 @@ __all__ = [
     "run_agent",
     "script_rate",
     "script_window",
+    "serve_lsp",
     "thread_frames",
     "validate_rdma",
     "validate_sender",
@@ -710,6 +711,9 @@ def script_window(
     to 2; ns since the last step; a round-trip time in ns. Raises SpecError, AlgorithmError, and ValueError for another
     step.
     """
+
+def serve_lsp() -> str | None:
+    """Serves one client of the Language Server Protocol on standard input and output; what broke it, if anything."""
 
 def validate_rdma(config_json: str, line_rate_bps: int, own: Sequence[OwnAlgorithm] = ()) -> None:
     """Checks the configuration of an RDMA-like flow (JSON) for an interface of this rate.

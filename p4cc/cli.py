@@ -21,6 +21,7 @@ from p4cc.commands import (
     info,
     init,
     lab,
+    lsp,
     program,
     report,
     reproduce,
@@ -64,6 +65,7 @@ info.register(app)
 topo.register(app)
 tofino.register(app)
 lab.register(app)
+lsp.register(app)
 cache.register(app)
 controller.register(app)
 

@@ -11,6 +11,7 @@ mod bmv2_json;
 mod bytes;
 mod corpus;
 mod cpp;
+mod editor;
 mod exec;
 mod grpc;
 mod mutate;
@@ -34,9 +35,10 @@ pub struct Target {
 }
 
 /// All targets.
-pub const TARGETS: [Target; 9] = [
+pub const TARGETS: [Target; 10] = [
     Target { name: "cpp", run: cpp::run, seeds: cpp::seeds },
     Target { name: "source", run: source::run, seeds: source::seeds },
+    Target { name: "editor", run: editor::run, seeds: editor::seeds },
     Target { name: "bmv2_json", run: bmv2_json::run, seeds: bmv2_json::seeds },
     Target { name: "packet", run: packet::run, seeds: packet::seeds },
     Target { name: "exec", run: exec::run, seeds: exec::seeds },

@@ -54,6 +54,11 @@ fn source() {
 }
 
 #[test]
+fn editor() {
+    holds("editor");
+}
+
+#[test]
 fn bmv2_json() {
     holds("bmv2_json");
 }

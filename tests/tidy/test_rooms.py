@@ -25,6 +25,7 @@ SOURCES = [
     "engine/compile/src",
     "engine/ir/src",
     "engine/lower/src",
+    "engine/lsp/src",
     "engine/netsim/src",
     "engine/p4runtime/src",
     "engine/stf/src",

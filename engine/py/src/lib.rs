@@ -14,6 +14,7 @@ mod guard;
 mod interrupt;
 mod latency;
 mod look;
+mod lsp;
 mod network;
 mod own;
 mod parser;
@@ -42,6 +43,8 @@ mod _engine {
     use crate::latency::Latency;
     #[pymodule_export]
     use crate::look::Look;
+    #[pymodule_export]
+    use crate::lsp::serve_lsp;
     #[pymodule_export]
     use crate::network::{Network, network_schema};
     #[pymodule_export]

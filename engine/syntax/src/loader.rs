@@ -131,7 +131,7 @@ pub(crate) const ARCHITECTURES: &str =
     "v1model (`v1model.p4`), PSA (`psa.p4`), TNA and T2NA (`tna.p4`, `t2na.p4`)";
 
 /// The names of built-in files that programs are told of.
-pub(crate) fn builtin_names() -> impl Iterator<Item = &'static str> {
+pub fn builtin_names() -> impl Iterator<Item = &'static str> {
     BUILTIN.iter().filter_map(|file| file.names.first().copied())
 }
 
@@ -166,6 +166,12 @@ pub fn declaring_file(name: &str) -> Option<&'static str> {
         false
     });
     found?.names.first().copied()
+}
+
+/// The text of a built-in file by the name that diagnostics and [`Source::files`](crate::Source::files) show.
+pub fn builtin_file(shown: &str) -> Option<&'static str> {
+    let name = shown.strip_prefix(BUILTIN_FOLDER)?.strip_prefix('/')?;
+    builtin(name).map(|(_, text)| text)
 }
 
 /// A built-in declaration file: the name shown and its text.

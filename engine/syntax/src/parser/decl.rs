@@ -2,8 +2,8 @@
 
 use super::{Failed, Parsed, Parser};
 use crate::ast::{
-    AggregateKind, Annotation, ControlDecl, Decl, DeclKind, Direction, EnumMember, ExternMethod, Field,
-    FunctionSignature, Ident, Param, ParserDecl, ParserState, Path, Program, Type, TypeKind,
+    AggregateKind, Annotation, Block, ControlDecl, Decl, DeclKind, Direction, EnumMember, ExternMethod,
+    Field, FunctionSignature, Ident, Param, ParserDecl, ParserState, Path, Program, Type, TypeKind,
 };
 use crate::diag::Diagnostic;
 use crate::lexer::Tok;
@@ -52,8 +52,15 @@ impl Parser<'_> {
         while self.more_items() {
             items.extend(self.item(&mut item)?);
         }
-        self.expect(Tok::RBrace)?;
+        self.close()?;
         Ok(items)
+    }
+
+    /// The closing brace of a list. One that is missing is reported and otherwise taken as read, so that what
+    /// the list holds stays known to an editor.
+    pub(super) fn close(&mut self) -> Parsed<()> {
+        let closed = self.expect(Tok::RBrace);
+        if self.guessing > 0 || self.full { closed.map(drop) } else { Ok(()) }
     }
 
     /// The braces hold more.
@@ -342,13 +349,20 @@ impl Parser<'_> {
         });
         self.scopes.pop();
         let locals = locals?.into_iter().flatten().collect();
-        let Some(apply) = apply else {
-            let message = format!("control `{}` has no `apply` block", name.name);
-            let help = "add `apply { ... }` as its last part";
-            return self.fail(Diagnostic::error(name.span, message).with_help(help));
+        let span = name.span;
+        let message = format!("control `{}` has no `apply` block", name.name);
+        let control = |apply| {
+            let decl = ControlDecl { name, type_params, params, constructor_params, locals, apply };
+            DeclKind::Control(Box::new(decl))
         };
-        let decl = ControlDecl { name, type_params, params, constructor_params, locals, apply };
-        Ok(DeclKind::Control(Box::new(decl)))
+        let Some(apply) = apply else {
+            let help = "add `apply { ... }` as its last part";
+            let missing = Diagnostic::error(span, message).with_help(help);
+            // What it declares stays known to an editor.
+            self.report(missing);
+            return Ok(control(Block { annotations: Vec::new(), stmts: Vec::new(), span: self.before() }));
+        };
+        Ok(control(apply))
     }
 
     fn control_member(&mut self) -> Parsed<Decl> {

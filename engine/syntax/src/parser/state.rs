@@ -31,7 +31,7 @@ impl Parser<'_> {
         if transition.is_some() && !self.at(Tok::RBrace) {
             return self.expected("`}`: a transition must be the last statement of a state");
         }
-        self.expect(Tok::RBrace)?;
+        self.close()?;
         Ok(ParserState { annotations, name, body, transition, span: self.since(start) })
     }
 

@@ -35,7 +35,7 @@ impl Parser<'_> {
                 stmts.push(stmt);
             }
         }
-        self.expect(Tok::RBrace)?;
+        self.close()?;
         Ok(stmts)
     }
 
