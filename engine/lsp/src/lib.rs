@@ -1,10 +1,10 @@
 //! A language server for P4-16.
 //!
-//! The way of a keystroke: [`server`] applies the edit to its copy of the text and cancels what still reads or
-//! checks the text before; a thread reads the program anew ([`analysis`]: preprocessor, parser, [`names`]),
-//! which takes milliseconds, and questions that came meanwhile are answered from that; when no other edit
-//! follows, another thread runs the whole compiler and its findings are published. [`features`] has one file
-//! per question.
+//! The way of a keystroke: [`server`] applies the edit to its copy of the text and cancels what still reads
+//! or checks the text before; a thread reads the program anew ([`analysis`]: preprocessor, parser,
+//! [`names`]), which takes milliseconds, and questions that came meanwhile are answered from that; when no
+//! other edit follows, another thread runs the whole compiler and its findings are published. [`features`]
+//! has one file per question.
 //!
 //! Invariants: the server's text is the client's after every edit, whatever its ranges; no text makes it
 //! panic, and none keeps it from answering, since all reading and checking is on threads under a budget; an

@@ -1,7 +1,8 @@
 //! What packets change: values of header fields and metadata between two steps of a trace.
 //!
-//! A step of [`Changed`] follows the step that caused it. What egress starts with is compared with what ingress
-//! ended with, for each copy of a packet; a parser starts from nothing, so all that it finds is a change.
+//! A step of [`Changed`] follows the step that caused it. What egress starts with is compared with what
+//! ingress ended with, for each copy of a packet; a parser starts from nothing, so all that it finds is a
+//! change.
 
 use p4cc_exec::{Pipeline, Values};
 use p4cc_ir::{Bits, HeaderId, VarId, VarKind};

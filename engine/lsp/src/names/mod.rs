@@ -1,8 +1,8 @@
 //! What the names of a program stand for: declarations, scopes, uses and types as written.
 //!
-//! The checker stops at what it cannot type, and forgets names as written; an editor asks while half a line is
-//! typed. So this is a walk of its own over the syntax tree, which the parser keeps whole around an error: it
-//! reports nothing, and what it cannot tell is [`Ty::Unknown`].
+//! The checker stops at what it cannot type, and forgets names as written; an editor asks while half a line
+//! is typed. So this is a walk of its own over the syntax tree, which the parser keeps whole around an
+//! error: it reports nothing, and what it cannot tell is [`Ty::Unknown`].
 //!
 //! Invariants: a declaration comes after those that it names, so that following types ends; all work is
 //! linear in the tree, since named types are never written out.
