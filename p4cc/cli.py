@@ -18,6 +18,7 @@ from p4cc.commands import (
     dissector,
     drop_in,
     export_ns3,
+    grade,
     info,
     init,
     lab,
@@ -61,6 +62,7 @@ drop_in.register(app)
 export_ns3.register(app)
 stf.register(app)
 trace_packet.register(app)
+grade.register(app)
 info.register(app)
 topo.register(app)
 tofino.register(app)

@@ -9,13 +9,24 @@ from typing import TYPE_CHECKING, Any
 from p4cc.packet_way.lines import Line, in_words, lines
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 POLICY = "default-src 'none'; style-src 'unsafe-inline'"
 
 
 def page(title: str, packets: Sequence[Mapping[str, Any]], problems: Sequence[Sequence[Any]]) -> str:
-    """The file's text; every name and value of the program is escaped."""
+    """A page of packets; every name and value of the program is escaped."""
+    refused = (f'<p class="problem">line {line}: {escape(text)}</p>' for line, text in problems)
+    return document(title, (*refused, *ways(packets)))
+
+
+def ways(packets: Sequence[Mapping[str, Any]], *, shown: bool = True) -> Iterator[str]:
+    """The ways of packets, each to fold away."""
+    return (part for packet in packets for part in _packet(packet, shown))
+
+
+def document(title: str, body: Iterable[str]) -> str:
+    """A page without scripts around a body of HTML."""
     style = (files("p4cc.packet_way") / "page.css").read_text(encoding="utf-8")
     parts = [
         "<!doctype html>",
@@ -31,17 +42,16 @@ def page(title: str, packets: Sequence[Mapping[str, Any]], problems: Sequence[Se
         "</head>",
         "<body>",
         f"<h1>{escape(title)}</h1>",
-        *(f'<p class="problem">line {line}: {escape(text)}</p>' for line, text in problems),
-        *(part for packet in packets for part in _packet(packet)),
+        *body,
         "</body>",
         "</html>",
     ]
     return "\n".join(parts) + "\n"
 
 
-def _packet(packet: Mapping[str, Any]) -> Iterator[str]:
+def _packet(packet: Mapping[str, Any], shown: bool) -> Iterator[str]:
     size = len(packet["bytes"]) // 2
-    yield "<details open>"
+    yield "<details open>" if shown else "<details>"
     yield f"<summary>Line {packet['line']}: {size} bytes into port {packet['port']}</summary>"
     yield f'<p class="bytes">{escape(in_words(packet["bytes"]))}</p>'
     yield "<ol>"

@@ -36,6 +36,7 @@ MAY_IMPORT: dict[str, tuple[str, ...]] = {
     "running": ("scenario", "planning", "analysis", "figures", "control", "user_algorithms"),
     "cluster": ("scenario", "planning", "analysis", "running"),
     "packet_way": ("running",),
+    "grading": ("scenario", "planning", "packet_way"),
     "reproduce": ("scenario", "planning", "analysis", "running"),
     "lab": ("control", "scenario", "planning", "analysis", "figures", "running", "user_algorithms"),
     "pages": (),
@@ -57,6 +58,7 @@ MAY_IMPORT: dict[str, tuple[str, ...]] = {
         "dissector",
         "drop_in",
         "packet_way",
+        "grading",
         "tofino",
     ),
 }

@@ -186,7 +186,11 @@ mod tests {
     ";
 
     fn report(test: &str, exec: ExecChoice) -> Report {
-        let (source, found) = Source::from_text("fates.p4", PROGRAM, &Memory::default(), &Options::default());
+        report_of(PROGRAM, test, exec)
+    }
+
+    fn report_of(program: &str, test: &str, exec: ExecChoice) -> Report {
+        let (source, found) = Source::from_text("fates.p4", program, &Memory::default(), &Options::default());
         assert!(found.is_empty(), "{}", source.render(&found, false));
         let (tree, found) = p4cc_syntax::parse(&source);
         assert!(found.is_empty(), "{}", source.render(&found, false));
@@ -237,6 +241,17 @@ mod tests {
         let found = ends("expect 1 01 00\npacket 0 01 00\n", ExecChoice::Interp);
         assert!(found[0].starts_with("line 2"), "{found:?}");
         assert!(report("packet 0 0c 00\nexpect 2 0c 00\n", ExecChoice::Interp).problems.is_empty());
+    }
+
+    #[test]
+    fn a_loop_that_is_cut_off_fails_the_test() {
+        let endless = "for (bit<32> at = 0; at <= 0xffffffff; at = at + 1) { x.h.b = x.h.b + 1; }";
+        let program = PROGRAM.replace("s.egress_spec = 2;", &format!("s.egress_spec = 2; {endless}"));
+        for exec in [ExecChoice::Interp, ExecChoice::Native] {
+            let report = report_of(&program, "packet 0 0c 00\n", exec);
+            let found: Vec<String> = report.problems.iter().map(ToString::to_string).collect();
+            assert_eq!(found, ["line 1: the limit of 1048576 steps in a control's loops did not hold"]);
+        }
     }
 
     #[test]

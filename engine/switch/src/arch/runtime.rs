@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use p4cc_exec::{
     BypassResult, Effects, EgressEnd, EgressStart, Env, Exec, Executor, Frame, HalfEnd, HalfId, IngressStart,
-    Native, PacketView, ParseResult, Pipeline, QueueBypass, State, Verdict,
+    MAX_CONTROL_STEPS, Native, PacketView, ParseResult, Pipeline, QueueBypass, State, Verdict,
 };
 use p4cc_ir::{Bits, FuncId, VarId, ViewPlace};
 use p4cc_units::Time;
@@ -558,6 +558,12 @@ impl Runtime {
         core.keep_logs(now, &mut self.effects.logs);
         for place in self.effects.assertion_failures.drain(..) {
             core.count_failed_assertion(place);
+        }
+        for _ in 0..core::mem::take(&mut self.effects.loop_limits_hit) {
+            // The rest of the control did not run: nobody may take the packet for a right one.
+            core.count_failed_assertion(format!(
+                "the limit of {MAX_CONTROL_STEPS} steps in a control's loops"
+            ));
         }
     }
 }
