@@ -133,11 +133,6 @@ def hpcc_script_curve(rate_bps: int, depth_bytes: int = CELL_BYTES) -> RedCurve:
     return red_curve(int(SCRIPT.k_min_bytes * scale), int(SCRIPT.k_max_bytes * scale), SCRIPT.p_max, depth_bytes)
 
 
-def deployment_curve(depth_bytes: int = CELL_BYTES) -> RedCurve:
-    """DCQCN's published curve, not scaled."""
-    return red_curve(DEPLOYMENT.k_min_bytes, DEPLOYMENT.k_max_bytes, DEPLOYMENT.p_max, depth_bytes)
-
-
 @dataclass(frozen=True)
 class RedStepsSettings:
     """Curves of `ecn_red_steps.p4`, in steps; a port that is not named never marks."""

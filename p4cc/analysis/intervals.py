@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from p4cc.analysis.percentiles import Values
 
 Interval = Literal["range", "t", "bootstrap"]
-"""What to show of the spread over seeds; `range` is not a confidence interval."""
+"""The shown spread over seeds; `range` is not a confidence interval."""
 
 LEVEL_PERCENT = 95
 RESAMPLES = 2_000

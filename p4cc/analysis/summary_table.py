@@ -162,7 +162,7 @@ def table(title: str, rows: Sequence[JsonObject], keys: Sequence[str], width: in
 
 
 def _of_seeds(rows: Sequence[JsonObject]) -> str:
-    """What the numbers over the seeds are."""
+    """The statistic of the numbers over the seeds."""
     kind = next((row["interval"] for row in rows if "interval" in row), None)
     if kind not in ("t", "bootstrap"):
         return "medians over the seeds"

@@ -30,7 +30,7 @@ class Column:
     text: str
     unit: str = ""
     null: str = ""
-    """What a null means; empty if there are none."""
+    """The meaning of a null; empty without nulls."""
     kind: str = ""
     """Arrow type of an engine column."""
 
@@ -105,7 +105,7 @@ _ORDINAL = {1: "1st"}
 
 
 def _few(percent: int, count: str) -> str:
-    """What a percentile of few values is, if the number of values decides."""
+    """The meaning of a percentile of few values, if the number of values matters."""
     if not count or fewest(percent) < 3:
         return ""
     return f"; the {'smallest' if percent < 50 else 'largest'} one if `{count}` is below {fewest(percent)}"

@@ -1,4 +1,4 @@
-"""Which driver makes the runs of `p4cc run`: what `--serve`, `--live`, `--trace` and their own options say."""
+"""The driver of `p4cc run`, by `--serve`, `--live`, `--trace` and their options."""
 
 from __future__ import annotations
 

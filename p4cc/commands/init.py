@@ -121,7 +121,7 @@ def _write(path: Path, text: str, *, force: bool, is_lab: bool = False) -> None:
 
 
 def _this_program() -> str:
-    """What root calls: root does not have the user's PATH."""
+    """The command for root, who does not have the user's PATH."""
     found = Path(sys.executable).with_name("p4cc")
     return str(found) if found.is_file() else "p4cc"
 

@@ -145,7 +145,7 @@ def lab(
 
 
 def _page(request: LabRequest, port: int, *, is_compared: bool) -> Callable[[Lab], AbstractContextManager[None]]:
-    """What serves the page of a lab; raises UserError."""
+    """The server of a lab's page; raises UserError."""
     with needs("--live", "live"):
         from p4cc.live.lab import LabPage, no_scenario
 
@@ -183,7 +183,7 @@ def _compare(request: LabRequest, options: LabOptions, *, as_json: bool) -> None
 
 
 def _print_switches(report: LabReport) -> None:
-    """What runs where, before the command line opens: columns that fit 80 characters."""
+    """Switches and their addresses, before the command line opens, in 80 columns."""
     console = _console()
     table = Table("switch", "program", "P4Runtime", "Thrift", "id", "log", title=f"up after {report.up_s} s")
     files: dict[str, str] = {}

@@ -184,7 +184,7 @@ def run(
 
 
 def _source(again: Path | None, scenario: Path | None, imported: Path | None, *, has_programs: bool) -> Path:
-    """What is run: a scenario, or what one is made of; raises UserError."""
+    """The scenario, or an import to make one of; raises UserError."""
     if sum(source is not None for source in (again, scenario, imported)) != 1:
         cause = "name a scenario, a topology with --import, or a folder with --again"
         raise UserError(cause, place="p4cc run", remedy="see p4cc run --help")

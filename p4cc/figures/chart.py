@@ -1,4 +1,4 @@
-"""What a figure shows, once for every reader: `picture` draws it into files, `interactive` into pages.
+"""A figure's data, once for every reader: `picture` draws it into files, `interactive` into pages.
 
 A function of a figure's kind makes a chart of results; it draws nothing. Places in the palette name colours, so
 that a page can have its own in the dark.
@@ -83,7 +83,7 @@ class Line:
     """Indices of percentiles of few values: hollow."""
     samples: Samples | None = None
     parts: Sequence[Part] = ()
-    """What a distribution is made of."""
+    """The values of a distribution."""
     point: int | None = None
     """The point of a sweep and seed that a page shows it at; None for all."""
     seed: int | None = None
@@ -99,7 +99,7 @@ class Bars:
     values: Sequence[float]
     label: str = ""
     names: Sequence[str] = ()
-    """What each bar is, where neither ticks nor a legend say so."""
+    """The name of each bar, if neither ticks nor a legend show it."""
     variant: str = ""
     colour: Colour = None
     base: Sequence[float] | None = None
@@ -180,7 +180,7 @@ class Panel:
     says: str = ""
     """Why nothing is drawn."""
     corner: str = ""
-    """What is left out of this panel."""
+    """Omissions of this panel."""
     variant: str = ""
     """Whose values these are, where all are of one."""
     legend: bool = False
@@ -190,7 +190,7 @@ class Panel:
     margin: float | None = None
 
     def left_out(self, of: Literal["x", "y"]) -> int | None:
-        """How many values a logarithmic axis leaves out; None if there is no other."""
+        """Number of values that a logarithmic axis omits; None if it omits all."""
         drawn: list[object] = []
         for mark in self.marks:
             if isinstance(mark, Line):
@@ -221,7 +221,7 @@ class Chart:
     columns: int | None = None
     """Panels per row; None for all."""
     notes: Sequence[str] = ()
-    """What a reader must know of the whole figure."""
+    """Notes on the whole figure."""
     variants: Sequence[str] = ()
     """In the order of their colours."""
     legend: Literal["", "each", "beside", "small", "last"] = ""

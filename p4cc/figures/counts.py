@@ -98,7 +98,7 @@ def left_out(line: pl.DataFrame, x: Sequence[Place], y: str, variant: str, row: 
 
 
 def of_few(how: str, percents: Iterable[float], where: str = "") -> str:
-    """What the mark of percentiles of few values means."""
+    """The meaning of the mark on percentiles of few values."""
     return f"{how}: of {of_few_text(percents)} {where}".rstrip()
 
 
@@ -109,7 +109,7 @@ def named_interval(how: str, interval: Interval) -> Iterator[str]:
 
 
 def meanings(points: pl.DataFrame, y: str, how: str) -> Iterator[str]:
-    """What the marks on medians of `spread` mean, where there are any."""
+    """The meaning of the marks on medians of `spread`, if there are any."""
     percent = percent_of(y)
     if percent is not None and points["few"].any():
         yield of_few(how, [percent], "in a run")

@@ -1,4 +1,4 @@
-"""What figures over time share: the point of a sweep that they show, and goodput against the rate of the line."""
+"""Common parts of figures over time: the point of a sweep that they show, and goodput against the line rate."""
 
 from __future__ import annotations
 
@@ -122,7 +122,7 @@ def line_rate(rates: pl.Series, line_bps: float | None, scale: float, notes: lis
 
 
 def until(until_ns: int | None, times: pl.Series) -> Iterator[str]:
-    """What the time axis leaves out."""
+    """Omissions of the time axis."""
     last = times.max()
     if until_ns is not None and isinstance(last, int) and last > until_ns:
         yield f"shown to {digits(until_ns / 1e6, 6)} ms; samples continue to {digits(last / 1e6, 6)} ms"

@@ -129,7 +129,7 @@ def draw(sides: list[Side], path: Path) -> Path:
 
 
 def chart(sides: list[Side]) -> Chart:
-    """What `draw` draws."""
+    """The data of `draw`."""
     variants = list(dict.fromkeys(side.variant for side in sides))
     clocks = [clock for clock in ("virtual", "lab") if any(side.clock == clock for side in sides)]
     rows = [(column, label, clock) for column, label in _PANELS for clock in clocks]

@@ -46,7 +46,7 @@ News = Message | PortChange | SwitchChange
 
 
 class LiveWorld:
-    """What happens in a lab, as the world of a run."""
+    """The events of a lab, as the world of a run."""
 
     def __init__(self, seed: int, clock_folder: Path, faults: Faults) -> None:
         self.seed = seed

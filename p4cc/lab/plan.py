@@ -52,7 +52,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class LabRequest:
-    """What the command line asks for; plain values, so that it can be handed on as JSON."""
+    """The request of the command line as plain values, for JSON."""
 
     file: str
     is_import: bool = False
@@ -76,7 +76,7 @@ class LabRequest:
 
     @property
     def settings(self) -> str:
-        """What the command line changes, and which file an import is, as a short hash."""
+        """A short hash of the command line's changes and of an import's file."""
         changes = [self.overrides, self.variant, self.programs, self.switch]
         if self.kernel_tcp:
             changes.append(self.kernel_tcp)
@@ -87,12 +87,12 @@ class LabRequest:
         return hashlib.sha256(json.dumps(changes).encode()).hexdigest()[:8]
 
     def identity(self, kind: str) -> dict[str, str]:
-        """What results are of; `kind` says whether of a lab alone."""
+        """The identity of results; `kind` distinguishes a single lab."""
         return {"kind": kind, "lab": self.name, "settings": self.settings}
 
     @property
     def folder(self) -> Path:
-        """Where logs and results go if nothing else is said, and no other lab's are there."""
+        """The default folder of logs and results, unless another lab uses it."""
         name = self.name if self.settings == SETTINGS_AS_WRITTEN else f"{self.name}-{self.settings}"
         return Path("results") / "lab" / name
 
@@ -160,7 +160,7 @@ class LabPlan:
         return alpha_log2(buffer, link.rate_bps, min(at_hosts, default=link.rate_bps))
 
     def desired(self, pipelines: Mapping[str, Pipeline]) -> dict[str, SwitchPlan | tuple[Entity, ...]]:
-        """What every switch that has a program shall hold; raises UserError, ControllerError."""
+        """The desired state of every switch that has a program; raises UserError, ControllerError."""
         planned = self.planned(pipelines)
         if planned is not None:
             return {plan.switch: plan for plan in planned.switches}
@@ -186,7 +186,7 @@ class LabPlan:
         return next(switch for switch in self.network.switches if switch.name == name)
 
     def written(self, switch: LabSwitch) -> Written:
-        """What the files of an import say that a switch holds; raises UserError."""
+        """The entries of a switch in an import's files; raises UserError."""
         return NOTHING if self.imported is None else written_of(switch, self.imported)
 
 

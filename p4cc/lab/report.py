@@ -64,7 +64,7 @@ class FaultReport(TypedDict):
 
 @dataclass
 class LabReport:
-    """What a lab did."""
+    """The report of a lab."""
 
     switches: list[SwitchReport] = field(default_factory=list["SwitchReport"])
     commands: list[CommandReport] = field(default_factory=list["CommandReport"])
@@ -74,7 +74,7 @@ class LabReport:
     restarts: list[str] = field(default_factory=list[str])
     agents: AgentRun | None = None
     control: ControlResult | None = None
-    """What the user's controller did."""
+    """The report of the user's controller."""
     ports: list[PortState] = field(default_factory=list["PortState"])
     """Every port after the flows."""
     up_s: float = 0.0

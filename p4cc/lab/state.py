@@ -1,4 +1,4 @@
-"""What a lab has made on this machine, written down before it is made, so that the next one can clean up.
+"""A lab's objects on this machine, recorded before they are created, so that the next lab can clean up.
 
 Invariants: one lab at a time (a lock that ends with its holder, however that ends); a file per lab names its token and
 interfaces; every process of a lab has the token in its environment; every interface bears it as its alias. Only what

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from topos.lab import LabSwitch
 
 PACKET_BYTES = 1_500
-"""What BMv2's packets per second are worked out for."""
+"""The packet size for which BMv2's packets per second are computed."""
 _COMPILE_TIMEOUT_S = 300
 _CLI_TIMEOUT_S = 30
 GUIDE = "docs/how-to/bmv2.md"

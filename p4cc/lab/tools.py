@@ -1,4 +1,4 @@
-"""What a lab needs of this machine: all that is missing is said at once, with the line that installs it.
+"""A lab's requirements on this machine; one message lists all missing tools with the line that installs them.
 
 `python -m p4cc.lab.tools` prints the Debian packages that are missing, for `make lab-tools`.
 """
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 FIRST_WITHOUT_MININET = (3, 12)
 """Python has no distutils from here on."""
 IN_HOSTS = {"ping": "iputils-ping", "iperf3": "iperf3"}
-"""What exercises run in hosts, with Debian's packages: only a lab that names them needs them."""
+"""Tools that exercises run in hosts, with Debian's packages; only labs that name them need them."""
 _BEGINS_COMMAND = frozenset({"if", "then", "else", "elif", "while", "until", "do", "!", "{", "exec", "time", "sudo"})
 _ASSIGNMENT = re.compile(r"[A-Za-z_]\w*=")
 

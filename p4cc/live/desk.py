@@ -79,7 +79,7 @@ class Desk(TableDesk):
         self._message: LookMessage | None = None
 
     def next_message(self) -> LookMessage:
-        """What has changed since the last message."""
+        """Changes since the last message."""
         self._message = self.looks.message(self._mover.pace.status())
         return self._message
 

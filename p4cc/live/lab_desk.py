@@ -130,7 +130,7 @@ class LabDesk(TableDesk):
         self._state = ENDED
 
     def next_message(self) -> LookMessage:
-        """What has changed since the last message."""
+        """Changes since the last message."""
         self._message = self.looks.message(Status(state=self._state, why=None, speed=1.0))
         return self._message
 

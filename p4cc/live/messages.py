@@ -1,4 +1,4 @@
-"""What the server tells a page, as JSON."""
+"""The server's messages to a page, as JSON."""
 
 from __future__ import annotations
 
@@ -87,7 +87,7 @@ class LookMessage(Status):
 
 
 class Abilities(TypedDict):
-    """What this kind of run lets the page do."""
+    """The page's actions for this kind of run."""
 
     pause: bool
     step: bool
@@ -99,7 +99,7 @@ class Abilities(TypedDict):
 
 
 class RunHead(TypedDict):
-    """What a page shows around the network."""
+    """The page's data besides the network."""
 
     case: str
     kind: str

@@ -1,4 +1,4 @@
-"""What a page asks for, as it is sent; `parse` checks it."""
+"""A page's requests as sent; `parse` checks them."""
 
 from __future__ import annotations
 

@@ -80,7 +80,7 @@ class PageServer:
 
     @property
     def address(self) -> str:
-        """What to open in a browser."""
+        """The address for a browser."""
         return f"http://{_HOST}:{self.port}/?token={self.token}"
 
     @property

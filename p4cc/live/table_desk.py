@@ -63,7 +63,7 @@ class TableDesk(ABC):
 
     @abstractmethod
     def _head(self) -> RunHead:
-        """What the page shows around the network."""
+        """The page's data besides the network."""
 
     async def network(self) -> NetworkMessage:
         """Nodes, links and ports with their thresholds, and what the page can do; raises UserError."""

@@ -135,7 +135,7 @@ def _words(panel: Panel, at: str) -> Iterator[Plain]:
 
 
 def _said(panel: Panel) -> Iterator[str]:
-    """What a panel leaves out, and marks that have no position in it."""
+    """Omissions of a panel, and marks without a position in it."""
     name = f"{panel.title}: " if panel.title else ""
     if panel.corner:
         yield f"{name}{panel.corner}"

@@ -88,7 +88,7 @@ class RunCache:
     def __init__(self, folder: Path | None) -> None:
         self._folder = folder
         self.damaged: list[str] = []
-        """What was wrong with removed files, for people."""
+        """The reason why files were removed, for people."""
 
     def load(self, key: str) -> SeedRun | None:
         """Returns the run with this key, or None; removes a damaged file."""

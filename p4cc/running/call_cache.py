@@ -93,7 +93,7 @@ class CallRecord:
     runs: tuple[str, ...]
     """Keys in the cache."""
     drawn: Mapping[str, str]
-    """What each figure was drawn from (`figure_key`)."""
+    """The key of each figure's data (`figure_key`)."""
 
 
 def this_code() -> str:
@@ -270,7 +270,7 @@ def _are_programs_the_same(call: Call, held: Mapping[str, Any]) -> bool:
 
 
 def _program_hash(program: CompiledProgram) -> str:
-    """What is pushed to a switch for a program; everything else about the program follows from it."""
+    """The device config of a program, which determines everything else about it."""
     return hashlib.sha256(program.device_config() + b"\0" + program.p4info_bytes()).hexdigest()
 
 

@@ -66,7 +66,7 @@ async def run_with_stops(
 
 
 def job_of(planned: PlannedCase, label: str) -> Job:
-    """What a case's run does besides advancing its network; `label` names the run for people."""
+    """The parts of a case's run besides its network; `label` names the run for people."""
     scenario, plan = planned.case.scenario, planned.plan
     faults = faults_of(scenario.faults, scenario.control.absences, plan.topology)
     return Job(plan.topology, planned.controller or nobody(), scenario.control, faults, f"case {label}", plan.changes)

@@ -99,11 +99,11 @@ class Driver(Protocol):
         """Announces what will run and where its results go, before anything runs; raises UserError."""
 
     def as_run(self, read: Read) -> Read:
-        """What was run in the end, including changes on the way; repeating it repeats the run."""
+        """The scenario as run, including changes on the way; repeating it repeats the run."""
         return read
 
     def left_by_interrupt(self, *, uses_cache: bool) -> str:
-        """What an interrupted call leaves, for people; empty for nothing."""
+        """The remainder of an interrupted call, for people; empty for none."""
         kept = "finished runs are kept: the same command continues from there"
         return kept if uses_cache and self.keeps_runs else ""
 

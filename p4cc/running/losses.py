@@ -129,7 +129,7 @@ def lossless_warnings(
 
 
 def _enough(case: Case, plan: NetworkPlan, switch: str, cause: str) -> str:
-    """What was too small, and a sufficient value."""
+    """The setting that was too small, and a sufficient value."""
     buffer = case.switch.buffer
     links = [plan.topology.links[port.link_index] for port in plan.topology.ports[switch]]
     if buffer is None or not links:

@@ -1,4 +1,4 @@
-"""What p4cc's controller writes over BF Runtime: rows of the user, and curves of the chip's WRED filter."""
+"""The controller's writes over BF Runtime: rows of the user, and curves of the chip's WRED filter."""
 
 from __future__ import annotations
 

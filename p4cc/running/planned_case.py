@@ -105,7 +105,7 @@ class Programs:
         return self.by_name[case.source_of(switch).program]
 
     def _parts(self, planned: PlannedCase) -> Iterator[str | bytes]:
-        """What determines a run except its seed, switch by switch, because the plan of a large network is long."""
+        """The inputs of a run except its seed, switch by switch, because the plan of a large network is long."""
         case, plan, controller = planned.case, planned.plan, planned.controller
         yield plan.spec_json
         yield from (one.identity for one in plan.user_algorithms)

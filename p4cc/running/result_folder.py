@@ -43,7 +43,7 @@ OTHER_FOLDER = "give a new or empty folder with --out"
 
 @dataclass
 class Manifest:
-    """What p4cc wrote to a folder."""
+    """p4cc's files in a folder."""
 
     identity: dict[str, str]
     """Identifies the results; a call with another identity does not replace them without consent."""
@@ -89,7 +89,7 @@ class Manifest:
 
 @dataclass(frozen=True)
 class Claim:
-    """What a call wants to write, and where."""
+    """The files that a call writes, and their folder."""
 
     folder: Path
     identity: dict[str, str]

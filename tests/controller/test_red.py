@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from controller import PlannerError
 from controller.port_settings import red_curves
-from controller.red import MAX_DEPTH, SCRIPT, STEPS_SIZE, deployment_curve, hpcc_script_curve, red_curve, red_steps
+from controller.red import MAX_DEPTH, SCRIPT, STEPS_SIZE, hpcc_script_curve, red_curve, red_steps
 from topos import generate
 
 
@@ -30,12 +30,10 @@ def test_on_narrow_curves_the_error_is_two_of_65536(width: int, p_max: Fraction)
     assert p_max * (1 << 16) - 2 <= curve.threshold(width) <= p_max * (1 << 16)
 
 
-def test_the_published_curves() -> None:
+def test_the_curve_of_hpccs_experiments() -> None:
     curve = hpcc_script_curve(100_000_000_000)
     assert (curve.k_min, curve.k_max) == (400_000 // 80, 1_600_000 // 80)
     assert curve.threshold(curve.k_max) == pytest.approx(0.2 * 65536, abs=2)
-    curve = deployment_curve(depth_bytes=1000)
-    assert (curve.k_min, curve.k_max, curve.threshold(200)) == (5, 200, 655)
 
 
 @given(
