@@ -37,7 +37,7 @@ def grade(
     out: Annotated[Path, typer.Option("--out", help="Folder for the results.")] = Path("grades"),
     seconds: Annotated[int, typer.Option("--seconds", min=1, max=3_600, help="Processor time of one submission.")] = 60,
     memory_mb: Annotated[
-        int, typer.Option("--memory-mb", min=1_000, max=1_000_000, help="Address space of one submission, in MB.")
+        int, typer.Option("--memory-mb", min=300, max=1_000_000, help="Address space of one submission, in MB.")
     ] = 4_000,
     jobs: Annotated[
         int | None, typer.Option("--jobs", "-j", min=1, max=256, help="Submissions at the same time.")

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import subprocess
+import sys
 from pathlib import Path
 from xml.etree import ElementTree as ET
 
@@ -89,14 +91,18 @@ def test_a_loop_without_end_fails_within_its_time(course: Path, tmp_path: Path) 
     assert "steps in a control's loops" in str(grade["tests"][0]["problems"])
 
 
-def test_a_submission_that_takes_too_much_memory_is_ended(course: Path, tmp_path: Path) -> None:
-    register = "register<bit<64>>(200000000) huge;\n    apply { huge.write(0, 1);"
-    program = PROGRAM.replace("apply { routes", f"{register} routes")
-    (tmp_path / "submissions" / "bob" / "routes.p4").write_text(program, encoding="utf-8")
-    words = ("--tests", course, "--out", tmp_path / "out", "--json", "--memory-mb", "1000")
-    (grade,) = json.loads(p4cc("grade", tmp_path / "submissions" / "bob", *words).stdout)
-    assert grade["points"] == 0
-    assert "limits" in grade["error"]
+LIMITED = "from p4cc.grading.worker import limit; limit({memory}, {seconds}); {code}"
+
+
+@pytest.mark.parametrize(
+    ("code", "ends"),
+    [("bytearray(900_000_000)", "MemoryError"), ("while True: pass", ""), ("open('made', 'wb', 0).write(b'x')", "OSError")],
+)
+def test_a_worker_ends_at_its_limits(tmp_path: Path, code: str, ends: str) -> None:
+    text = LIMITED.format(memory=800_000_000, seconds=1, code=code)
+    done = subprocess.run([sys.executable, "-c", text], cwd=tmp_path, capture_output=True, text=True, check=False)
+    assert done.returncode != 0
+    assert ends in done.stderr
 
 
 @pytest.mark.parametrize(
