@@ -61,8 +61,9 @@ $(DEPS_STAMP): pyproject.toml uv.lock
 
 $(ENGINE_STAMP): $(DEPS_STAMP) $(ENGINE_SOURCES)
 	@echo "setup: building the engine in release mode (minutes the first time)"
+	@touch $@.begun
 	@$(BIN)/python engine/build.py $(VENV)
-	@touch $@
+	@mv $@.begun $@  # A file that changed while the engine was built is newer.
 
 $(FORMAT_STAMP): $(DEPS_STAMP)
 	@$(SYNC) --group format
