@@ -10,7 +10,7 @@ use super::json::{
     NOT_P4C, Res, fault, flag, get, id_of, items, list, name_of, number, number_to, of_type, opt, text,
     tuple, typed,
 };
-use super::names::{Calculation, Objects, SetInfo, once};
+use super::names::{Calculation, SetInfo, once};
 use p4cc_ir::state_bytes::HasCells;
 use p4cc_ir::{
     ControlPlaneName, CountUnit, Counter, CounterId, CustomCrc, CustomCrcId, DataType, Digest, DigestId,
