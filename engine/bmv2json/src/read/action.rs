@@ -84,7 +84,7 @@ impl<'j> Reader<'j> {
         let targets = match self.jump_targets(calls) {
             Ok(targets) => targets,
             Err(fault) => {
-                self.report(fault);
+                self.faults.report(fault);
                 BTreeMap::new()
             }
         };
@@ -93,7 +93,7 @@ impl<'j> Reader<'j> {
                 self.b.fall_into(block);
             }
             if let Err(fault) = self.call(call, &targets, flag) {
-                self.report(fault);
+                self.faults.report(fault);
             }
         }
         for (_, &block) in targets.range(calls.len()..) {

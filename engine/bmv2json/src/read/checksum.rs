@@ -9,7 +9,7 @@ use serde_json::Value;
 use super::Reader;
 use super::build::bit;
 use super::json::{NOT_P4C, Res, fault, flag, get, items, number_to, of_type, opt, text, tuple, typed};
-use super::names::Calculation;
+use super::names::{Calculation, named};
 use super::term::{HeaderRef, Term, Want};
 use p4cc_ir::verify::MAX_DATA_FIELDS;
 use p4cc_ir::{BinOp, ExternCall, Func, HeaderId, Inst, Operand, Terminator, VarType, limits};
@@ -101,7 +101,8 @@ impl<'j> Reader<'j> {
             }
             ("header", name) => {
                 let header = HeaderRef::Named(text(name)?);
-                let (slot, header) = (self.slot(name, text(name)?)?, self.fixed_header(name, &header)?);
+                let (slot, header) =
+                    (self.shapes.slot(name, text(name)?)?, self.fixed_header(name, &header)?);
                 let of = |var| Part { header, operand: Operand::Var(var) };
                 parts.extend(slot.vars.iter().copied().map(of));
             }
@@ -123,9 +124,9 @@ impl<'j> Reader<'j> {
         for item in items(root, "checksums").unwrap_or_default() {
             self.b.next_statement();
             if let Err(fault) = self.checksum(item, verify) {
-                self.report(fault);
+                self.faults.report(fault);
             }
-            if self.is_over(item) {
+            if self.faults.is_over(item) {
                 break;
             }
         }
@@ -143,11 +144,11 @@ impl<'j> Reader<'j> {
             return fault(ty, "only checksums of type `generic` are known", NOT_P4C);
         }
         let name = get(item, "calculation")?;
-        let Calculation { algorithm, input } = self.named(name, "calculation", &self.objects.calculations)?;
+        let Calculation { algorithm, input } = named(name, "calculation", &self.objects.calculations)?;
         let target = get(item, "target")?;
         let [header, field] = tuple::<2>(target)?;
-        let slot = self.slot(header, text(header)?)?;
-        let checksum = slot.vars[self.field_index(field, slot.type_name, text(field)?)?];
+        let slot = self.shapes.slot(header, text(header)?)?;
+        let checksum = slot.vars[self.shapes.field_index(field, slot.type_name, text(field)?)?];
         if matches!(self.b.ty(checksum), VarType::Varbit(_)) {
             return fault(target, "a checksum in a varbit", NOT_P4C);
         }
@@ -178,15 +179,15 @@ impl<'j> Reader<'j> {
         match items(root, "deparsers") {
             Ok([deparser]) => {
                 if let Err(fault) = self.deparse(deparser) {
-                    self.report(fault);
+                    self.faults.report(fault);
                 }
             }
-            Ok(all) => self.complain(
+            Ok(all) => self.faults.complain(
                 root,
                 format!("{} deparsers where v1model has one", all.len()),
                 "read programs of p4c's v1model back end",
             ),
-            Err(fault) => self.report(fault),
+            Err(fault) => self.faults.report(fault),
         }
         self.in_deparser = false;
         self.b.finish("deparser", &Terminator::Return)
@@ -195,10 +196,10 @@ impl<'j> Reader<'j> {
     fn deparse(&mut self, deparser: &'j Value) -> Res<'j, ()> {
         for primitive in items(deparser, "primitives")? {
             self.primitive(primitive)?;
-            self.check_budget(primitive)?;
+            self.faults.check_budget(primitive)?;
         }
         for name in items(deparser, "order")? {
-            self.check_budget(name)?;
+            self.faults.check_budget(name)?;
             let named = text(name)?;
             if let Some(&stack) = self.shapes.stacks.get(named) {
                 for header in self.program.stacks[stack.index()].elements.clone() {
@@ -217,8 +218,8 @@ impl<'j> Reader<'j> {
     /// A field reference as p4c writes it outside of expressions: `[header, field]`.
     pub(super) fn plain_field(&mut self, pair: &'j Value) -> Res<'j, p4cc_ir::VarId> {
         let [header, field] = tuple::<2>(pair)?;
-        let slot = self.slot(header, text(header)?)?;
-        let index = self.field_index(field, slot.type_name, text(field)?)?;
+        let slot = self.shapes.slot(header, text(header)?)?;
+        let index = self.shapes.field_index(field, slot.type_name, text(field)?)?;
         Ok(slot.vars[index])
     }
 

@@ -10,6 +10,7 @@ use serde_json::Value;
 use super::Reader;
 use super::build::{bit, constant};
 use super::json::{NOT_P4C, Res, fault, flag, get, number, opt, text, tuple, typed};
+use super::names::named;
 use super::number::{Number, ones};
 use super::shape::INDEX_WIDTH;
 use super::term::{Data, HeaderRef, Term, UnionRef, Want};
@@ -32,7 +33,7 @@ impl<'j> Reader<'j> {
             "field" => self.field_term(inner),
             "local" | "runtime_data" => self.parameter(inner).map(Term::Data),
             "header" => text(inner).map(|name| Term::Header(HeaderRef::Named(name))),
-            "header_union" => self.union_named(inner).map(|union| Term::Union(UnionRef::Fixed(union))),
+            "header_union" => self.shapes.union_named(inner).map(|union| Term::Union(UnionRef::Fixed(union))),
             "header_stack" | "header_union_stack" => self.stack_term(inner),
             "stack_field" => self.stack_field(inner),
             "union_stack_field" => self.union_stack_field(inner),
@@ -151,7 +152,7 @@ impl<'j> Reader<'j> {
     /// A register read in an expression.
     fn register_cell(&mut self, value: &'j Value) -> Res<'j, Data> {
         let [name, index] = tuple::<2>(value)?;
-        let register = self.register_named(name)?;
+        let register = named(name, "register array", &self.objects.registers)?;
         let index = self.index(index)?;
         let width = self.program.registers[register.index()].ty.width();
         let dst = self.b.temp(width);

@@ -9,6 +9,7 @@ use serde_json::Value;
 use super::Reader;
 use super::build::{bit, constant};
 use super::json::{NOT_P4C, Res, fault, get, number, text, tuple, typed};
+use super::names::named;
 use super::shape::INDEX_WIDTH;
 use super::term::{Data, FieldRef, HeaderRef, Lvalue, Term, UnionRef, Want};
 use p4cc_ir::{BinOp, HeaderId, HeaderTypeId, Inst, Operand, StackId, Terminator, UnionId, VarId, VarType};
@@ -41,19 +42,11 @@ impl<'j> Reader<'j> {
                 // `stack.last` as a whole.
                 ("stack_field", pair) if pair.get(1).and_then(Value::as_str) == Some("last") => {
                     let [stack, _] = tuple::<2>(pair)?;
-                    let stack = self.named(stack, "header stack", &self.shapes.stacks)?;
+                    let stack = named(stack, "header stack", &self.shapes.stacks)?;
                     Ok(self.last_element(stack))
                 }
                 _ => fault(value, "this is not a header", NOT_P4C),
             },
-        }
-    }
-
-    pub(super) fn union_named(&self, value: &'j Value) -> Res<'j, UnionId> {
-        let name = text(value)?;
-        match self.shapes.unions.get(name) {
-            Some(&union) => Ok(union),
-            None => fault(value, format!("there is no header union `{name}`"), NOT_P4C),
         }
     }
 
@@ -69,7 +62,7 @@ impl<'j> Reader<'j> {
         }
         match typed(value)? {
             ("expression", inner) => self.union_ref(inner),
-            ("header_union", name) => self.union_named(name).map(UnionRef::Fixed),
+            ("header_union", name) => self.shapes.union_named(name).map(UnionRef::Fixed),
             _ => fault(value, "this is not a header union", NOT_P4C),
         }
     }
@@ -100,7 +93,7 @@ impl<'j> Reader<'j> {
                 None => fault(at, missing, NOT_P4C),
             },
             UnionRef::Element { stack, index } => {
-                let unions = self.union_stack_named(at, stack)?.unions;
+                let unions = self.shapes.union_stack_named(at, stack)?.unions;
                 let among: Option<Vec<HeaderId>> = unions.iter().map(|&union| of(self, union)).collect();
                 match among {
                     Some(among) => Ok(HeaderRef::Chosen { among, index: index.clone() }),
@@ -110,17 +103,10 @@ impl<'j> Reader<'j> {
         }
     }
 
-    pub(super) fn union_stack_named(&self, at: &'j Value, name: &str) -> Res<'j, super::names::UnionStack> {
-        match self.shapes.union_stacks.get(name) {
-            Some(stack) => Ok(stack.clone()),
-            None => fault(at, format!("there is no stack of header unions `{name}`"), NOT_P4C),
-        }
-    }
-
     /// The header of the IR behind a name; `None` for metadata.
     pub(super) fn fixed_header(&self, at: &'j Value, header: &HeaderRef<'j>) -> Res<'j, Option<HeaderId>> {
         match header {
-            HeaderRef::Named(name) => Ok(self.slot(at, name)?.header),
+            HeaderRef::Named(name) => Ok(self.shapes.slot(at, name)?.header),
             HeaderRef::Fixed(header) => Ok(Some(*header)),
             _ => fault(at, "an element chosen at run time cannot stand here", "use a constant index"),
         }
@@ -131,7 +117,7 @@ impl<'j> Reader<'j> {
         let of = |header: HeaderId| self.program.headers.get(header.index()).map(|header| header.ty);
         let ty = match header {
             HeaderRef::Named(name) => {
-                let slot = self.slot(at, name)?;
+                let slot = self.shapes.slot(at, name)?;
                 self.shapes.types.get(slot.type_name).map(|info| info.ir)
             }
             HeaderRef::Fixed(header) => of(*header),
@@ -202,7 +188,7 @@ impl<'j> Reader<'j> {
     pub(super) fn union_stack_field(&mut self, value: &'j Value) -> Res<'j, Term<'j>> {
         let [stack, member, field] = tuple::<3>(value)?;
         let name = text(stack)?;
-        let info = self.union_stack_named(stack, name)?;
+        let info = self.shapes.union_stack_named(stack, name)?;
         let member = text(member)?;
         let Some(member) = info.members.iter().position(|known| known == member) else {
             return fault(value, format!("the union has no member `{member}`"), NOT_P4C);
@@ -235,7 +221,7 @@ impl<'j> Reader<'j> {
             return fault(at, "the validity of a header is not a field to write", NOT_P4C);
         };
         match header {
-            HeaderRef::Named(name) => match self.slot(at, name)?.vars.get(field) {
+            HeaderRef::Named(name) => match self.shapes.slot(at, name)?.vars.get(field) {
                 Some(&var) => Ok(Lvalue::Var(var)),
                 None => fault(at, format!("`{name}` has no field {field}"), NOT_P4C),
             },
@@ -393,7 +379,7 @@ impl<'j> Reader<'j> {
         match self.union_ref(value)? {
             UnionRef::Fixed(union) => Ok(self.union_is_valid(union)),
             UnionRef::Element { stack, index } => {
-                let unions = self.union_stack_named(value, stack)?.unions;
+                let unions = self.shapes.union_stack_named(value, stack)?.unions;
                 let valid = |reader: &mut Self, union: &UnionId| reader.union_is_valid(*union);
                 Ok(self.chosen(&unions, &index, 1, bit(false), valid))
             }
@@ -454,7 +440,7 @@ impl<'j> Reader<'j> {
                 self.b.emit(Inst::StackNextIndex { dst, stack });
                 Ok(Operand::Var(dst))
             }
-            Term::UnionStack(name) => Ok(Operand::Var(self.union_stack_named(value, name)?.next)),
+            Term::UnionStack(name) => Ok(Operand::Var(self.shapes.union_stack_named(value, name)?.next)),
             _ => fault(value, "this is not a stack", NOT_P4C),
         }
     }

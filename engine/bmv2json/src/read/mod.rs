@@ -15,6 +15,7 @@ mod action;
 mod build;
 mod checksum;
 mod expr;
+mod faults;
 mod json;
 mod lvalue;
 mod names;
@@ -27,50 +28,21 @@ mod shape;
 mod table;
 mod term;
 
-use core::fmt;
 use std::collections::BTreeMap;
 
-use p4cc_budget::{Budget, Overrun, Resource};
+use p4cc_budget::{Budget, Resource};
 use serde_json::Value;
 
 use build::Builder;
-use json::{Fault, Res, Unread, items, opt, tuple};
+use faults::Faults;
+pub use faults::{MAX_ERRORS, ReadError};
+use json::{Res, Unread, items, opt, tuple};
 use names::{Actions, Objects, Shapes, TableInfo};
 
 use p4cc_ir::verify::verify;
 use p4cc_ir::{
     Architecture, DataTypes, FuncId, Program, StandardMetadata, V1Model, VarId, VarKind, VarType, limits,
 };
-
-/// Most errors that are reported for one document.
-pub const MAX_ERRORS: usize = 100;
-
-/// Something of a document that cannot be used.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct ReadError {
-    /// Where in the document: `pipelines[0].tables[2].key[0]`.
-    pub path: String,
-    /// What is wrong.
-    pub cause: String,
-    /// What to do about it.
-    pub remedy: String,
-}
-
-impl fmt::Display for ReadError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}: {}; {}", self.path, self.cause, self.remedy)
-    }
-}
-
-impl core::error::Error for ReadError {}
-
-impl ReadError {
-    /// A budget that is over at a place.
-    fn over(path: String, overrun: Overrun) -> Self {
-        let remedy = overrun.remedy().unwrap_or("read the document again").to_owned();
-        Self { path, cause: overrun.cause(), remedy }
-    }
-}
 
 /// Whether a text is meant as a document of this format:
 /// it starts with a brace, which P4-16 source never does.
@@ -103,9 +75,7 @@ pub fn read_within(json: &str, budget: &Budget) -> (Option<Program>, Vec<ReadErr
 /// What is known while a document is read.
 struct Reader<'j> {
     root: &'j Value,
-    errors: Vec<Fault<'j>>,
-    /// What was read when the budget was over.
-    over_at: Option<&'j Value>,
+    faults: Faults<'j>,
     /// In the making; its variables are the builder's until the end.
     program: Program,
     b: Builder,
@@ -129,8 +99,7 @@ impl<'j> Reader<'j> {
     fn new(root: &'j Value, budget: &Budget) -> Self {
         Self {
             root,
-            errors: Vec::new(),
-            over_at: None,
+            faults: Faults::new(budget),
             program: empty_program(),
             b: Builder::new(budget),
             shapes: Shapes::default(),
@@ -144,41 +113,6 @@ impl<'j> Reader<'j> {
             in_parser: false,
             in_deparser: false,
         }
-    }
-
-    /// Whether the budget is over while something is read, which is then the place that errors name.
-    fn is_over(&mut self, at: &'j Value) -> bool {
-        let is_over = self.b.over().is_some();
-        if is_over {
-            self.over_at.get_or_insert(at);
-        }
-        is_over
-    }
-
-    /// # Errors
-    /// The budget is over.
-    fn check_budget(&self, at: &'j Value) -> Res<'j, ()> {
-        if self.b.over().is_some() { self.over(at) } else { Ok(()) }
-    }
-
-    /// The budget is over.
-    fn over<T>(&self, at: &'j Value) -> Res<'j, T> {
-        let overrun = self.b.over();
-        let cause = overrun.map_or_else(String::new, Overrun::cause);
-        json::fault(at, cause, overrun.and_then(Overrun::remedy).unwrap_or_default())
-    }
-
-    fn report(&mut self, fault: Fault<'j>) {
-        if self.is_over(fault.at) {
-            return;
-        }
-        if self.errors.len() < MAX_ERRORS {
-            self.errors.push(fault);
-        }
-    }
-
-    fn complain(&mut self, at: &'j Value, cause: String, remedy: &'static str) {
-        self.report(Fault { at, cause, remedy });
     }
 
     /// Reads every item of a list of the document, and reports those that are wrong.
@@ -197,20 +131,20 @@ impl<'j> Reader<'j> {
                 for item in all {
                     self.b.charge(Resource::Steps, 1);
                     if let Err(fault) = read(self, item) {
-                        self.report(fault);
+                        self.faults.report(fault);
                     }
-                    if self.is_over(item) {
+                    if self.faults.is_over(item) {
                         return;
                     }
                 }
             }
-            Err(fault) => self.report(fault),
+            Err(fault) => self.faults.report(fault),
         }
     }
 
     fn program(&mut self) {
         if let Err(fault) = self.version() {
-            return self.report(fault);
+            return self.faults.report(fault);
         }
         if let Some(name) = opt(self.root, "program").and_then(Value::as_str) {
             self.program.name = name.to_owned();
@@ -277,11 +211,11 @@ impl<'j> Reader<'j> {
         let alias = |name: &str| {
             let found = aliases.iter().find(|alias| alias.get(0).and_then(Value::as_str) == Some(name))?;
             let target = found.get(1)?;
-            self.find_field(target.get(0)?.as_str()?, target.get(1)?.as_str()?)
+            self.shapes.find_field(target.get(0)?.as_str()?, target.get(1)?.as_str()?)
         };
         let plain = |name: &str| {
             let (header, field) = name.split_once('.')?;
-            self.find_field(header, field)
+            self.shapes.find_field(header, field)
         };
         names.iter().find_map(|name| alias(name).or_else(|| plain(name)))
     }
@@ -298,7 +232,7 @@ impl<'j> Reader<'j> {
                 || (width == 32 && has.width() < least(field))
             {
                 let cause = format!("`{field}` of standard metadata is {has:?}, which v1model's is not");
-                self.complain(self.root, cause, json::NOT_P4C);
+                self.faults.complain(self.root, cause, json::NOT_P4C);
             }
             found
         };
@@ -326,19 +260,9 @@ impl<'j> Reader<'j> {
 
     /// Verifies; the program is whole only if nothing was reported.
     fn finish(mut self) -> (Option<Program>, Vec<ReadError>) {
-        if let Some(overrun) = self.b.over() {
-            let path = json::paths_of(self.root, self.over_at.into_iter()).pop();
-            let path = path.unwrap_or_else(|| "document".to_owned());
-            return (None, vec![ReadError::over(path, overrun)]);
-        }
-        if !self.errors.is_empty() {
-            let paths = json::paths_of(self.root, self.errors.iter().map(|fault| fault.at));
-            let error = |(fault, path): (&Fault<'_>, String)| ReadError {
-                path,
-                cause: fault.cause.clone(),
-                remedy: fault.remedy.to_owned(),
-            };
-            return (None, self.errors.iter().zip(paths).map(error).collect());
+        let errors = self.faults.errors(self.root);
+        if !errors.is_empty() {
+            return (None, errors);
         }
         self.program.vars = self.b.vars;
         let bits = self.program.frame_bits();

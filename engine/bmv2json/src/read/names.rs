@@ -5,6 +5,8 @@ use std::rc::Rc;
 
 use serde_json::Value;
 
+use super::json::{NOT_P4C, Res, fault, text};
+
 use p4cc_ir::{
     ActionId, Bits, CounterId, DigestId, HashAlgorithm, HeaderField, HeaderId, HeaderTypeId, MeterId,
     ProfileId, RegisterId, StackId, TableId, UnionId, ValueSetId, VarId,
@@ -130,4 +132,18 @@ pub(super) struct TableInfo<'j> {
     pub positions: Vec<Option<&'j str>>,
     /// Takes whether the table was hit, when a direct meter needs it.
     pub hit: Option<VarId>,
+}
+
+/// Looks a name up.
+pub(super) fn named<'j, T: Copy>(value: &'j Value, what: &str, map: &BTreeMap<&'j str, T>) -> Res<'j, T> {
+    let name = text(value)?;
+    match map.get(name) {
+        Some(&found) => Ok(found),
+        None => fault(value, format!("there is no {what} `{name:.60}`"), NOT_P4C),
+    }
+}
+
+/// Fails when the insertion of a name replaced something.
+pub(super) fn once<'j>(item: &'j Value, name: &str, replaced: bool) -> Res<'j, ()> {
+    if replaced { fault(item, format!("`{name}` is declared twice"), NOT_P4C) } else { Ok(()) }
 }

@@ -10,7 +10,7 @@ use super::json::{
     NOT_P4C, Res, fault, flag, get, id_of, items, list, name_of, number, number_to, of_type, opt, text,
     tuple, typed,
 };
-use super::names::{Calculation, Objects, SetInfo};
+use super::names::{Calculation, SetInfo, once};
 use p4cc_ir::state_bytes::HasCells;
 use p4cc_ir::{
     ControlPlaneName, CountUnit, Counter, CounterId, CustomCrc, CustomCrcId, DataType, Digest, DigestId,
@@ -81,26 +81,13 @@ impl<'j> Reader<'j> {
         if direct {
             self.objects.direct_counters.insert(text(get(item, "binding")?)?, id);
         }
-        self.once(item, name, |objects| objects.counters.insert(name, id).is_some())
+        once(item, name, self.objects.counters.insert(name, id).is_some())
     }
 
     /// Takes what an object's cells take of memory.
     fn cells(&self, item: &'j Value, object: &impl HasCells) -> Res<'j, ()> {
         let bytes = usize::try_from(object.state_bytes()).unwrap_or(usize::MAX);
-        if self.b.charge(Resource::StateBytes, bytes) { Ok(()) } else { self.over(item) }
-    }
-
-    /// Fails when an insertion replaced something.
-    fn once(
-        &mut self,
-        item: &'j Value,
-        name: &str,
-        replaces: impl FnOnce(&mut Objects<'j>) -> bool,
-    ) -> Res<'j, ()> {
-        if replaces(&mut self.objects) {
-            return fault(item, format!("`{name}` is declared twice"), NOT_P4C);
-        }
-        Ok(())
+        if self.b.charge(Resource::StateBytes, bytes) { Ok(()) } else { self.faults.over(item) }
     }
 
     fn meter(&mut self, item: &'j Value) -> Res<'j, ()> {
@@ -126,7 +113,7 @@ impl<'j> Reader<'j> {
             let target = get(item, "result_target")?;
             self.objects.direct_meters.insert(text(get(item, "binding")?)?, (id, target));
         }
-        self.once(item, name, |objects| objects.meters.insert(name, id).is_some())
+        once(item, name, self.objects.meters.insert(name, id).is_some())
     }
 
     fn register(&mut self, item: &'j Value) -> Res<'j, ()> {
@@ -149,25 +136,7 @@ impl<'j> Reader<'j> {
         };
         self.cells(item, &register)?;
         self.program.registers.push(register);
-        self.once(item, name, |objects| objects.registers.insert(name, id).is_some())
-    }
-
-    pub(super) fn register_named(&self, value: &'j Value) -> Res<'j, RegisterId> {
-        self.named(value, "register array", &self.objects.registers)
-    }
-
-    /// Looks a name up.
-    pub(super) fn named<T: Copy>(
-        &self,
-        value: &'j Value,
-        what: &str,
-        map: &BTreeMap<&'j str, T>,
-    ) -> Res<'j, T> {
-        let name = text(value)?;
-        match map.get(name) {
-            Some(&found) => Ok(found),
-            None => fault(value, format!("there is no {what} `{name:.60}`"), NOT_P4C),
-        }
+        once(item, name, self.objects.registers.insert(name, id).is_some())
     }
 
     fn value_set(&mut self, item: &'j Value) -> Res<'j, ()> {
@@ -180,14 +149,14 @@ impl<'j> Reader<'j> {
         let id = ValueSetId::from_index(self.program.value_sets.len());
         self.program.value_sets.push(ValueSet { cp: visible(name), size, keys: Vec::new() });
         let info = SetInfo { id, at: item, width, used: false };
-        self.once(item, name, |objects| objects.sets.insert(name, info).is_some())
+        once(item, name, self.objects.sets.insert(name, info).is_some())
     }
 
     fn calculation(&mut self, item: &'j Value) -> Res<'j, ()> {
         let name = name_of(item)?;
         let algorithm = algorithm(&mut self.program, name, get(item, "algo")?)?;
         let calculation = Calculation { algorithm, input: list(get(item, "input")?)? };
-        self.once(item, name, |objects| objects.calculations.insert(name, calculation).is_some())
+        once(item, name, self.objects.calculations.insert(name, calculation).is_some())
     }
 
     /// Variables behind `[header, field]`, or all of a header.
@@ -195,11 +164,11 @@ impl<'j> Reader<'j> {
         match typed(element)? {
             ("field", pair) => {
                 let [header, field] = tuple::<2>(pair)?;
-                let slot = self.slot(header, text(header)?)?;
-                let index = self.field_index(field, slot.type_name, text(field)?)?;
+                let slot = self.shapes.slot(header, text(header)?)?;
+                let index = self.shapes.field_index(field, slot.type_name, text(field)?)?;
                 Ok(vec![slot.vars[index]])
             }
-            ("header", name) => Ok(self.slot(name, text(name)?)?.vars.to_vec()),
+            ("header", name) => Ok(self.shapes.slot(name, text(name)?)?.vars.to_vec()),
             // There is nothing to keep of a constant: BMv2 passes it over, too.
             ("hexstr", value) => text(value).map(|_| Vec::new()),
             (other, _) => {
@@ -213,13 +182,13 @@ impl<'j> Reader<'j> {
         let index = id_of(item)?;
         // Equal numbers are looked for one by one.
         if !self.b.charge(Resource::Steps, self.program.field_lists.len()) {
-            return self.over(item);
+            return self.faults.over(item);
         }
         let mut vars = Vec::new();
         for element in items(item, "elements")? {
             let of_element = self.listed_vars(element)?;
             if !self.b.charge(Resource::Instructions, of_element.len()) {
-                return self.over(element);
+                return self.faults.over(element);
             }
             vars.extend(of_element);
         }
@@ -239,7 +208,7 @@ impl<'j> Reader<'j> {
             fields.push(self.digest_field(number, element)?);
         }
         if !self.b.charge(Resource::Steps, self.program.digests.len()) {
-            return self.over(item);
+            return self.faults.over(item);
         }
         let same = |digest: &Digest| digest.cp.name == name && digest.fields == fields;
         let digest = self.program.digests.iter().position(same).unwrap_or(self.program.digests.len());
@@ -252,7 +221,7 @@ impl<'j> Reader<'j> {
             self.program.digests.push(Digest { cp, type_name, fields, data_type });
         }
         let entry = (DigestId::from_index(digest), elements);
-        self.once(item, name, |objects| objects.learn_lists.insert(id, entry).is_some())
+        once(item, name, self.objects.learn_lists.insert(id, entry).is_some())
     }
 
     fn digest_field(&self, number: usize, element: &'j Value) -> Res<'j, HeaderField> {
@@ -297,7 +266,7 @@ impl<'j> Reader<'j> {
         });
         if codes.len() > MAX_ERROR_CODES {
             let cause = format!("{} error codes, more than {MAX_ERROR_CODES}", codes.len());
-            return self.complain(self.root, cause, "declare fewer errors");
+            return self.faults.complain(self.root, cause, "declare fewer errors");
         }
         for (code, name) in codes {
             let known = self.program.errors.iter().position(|known| known == name);
@@ -329,6 +298,6 @@ impl<'j> Reader<'j> {
         let id = ProfileId::from_index(self.program.profiles.len());
         let cp = visible(name);
         self.program.profiles.push(Profile { selector, max_group_size, ..Profile::plain(cp, size) });
-        self.once(item, name, |objects| objects.profiles.insert(name, id).is_some())
+        once(item, name, self.objects.profiles.insert(name, id).is_some())
     }
 }

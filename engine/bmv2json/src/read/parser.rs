@@ -8,6 +8,7 @@ use serde_json::Value;
 use super::Reader;
 use super::build::{bit, constant};
 use super::json::{NOT_P4C, Res, fault, get, items, name_of, number, opt, parameters, text, tuple, typed};
+use super::names::named;
 use super::number::{Number, ones};
 use super::shape::INDEX_WIDTH;
 use super::term::HeaderRef;
@@ -53,15 +54,15 @@ impl<'j> Reader<'j> {
         match items(root, "parsers") {
             Ok([parser]) => {
                 if let Err(fault) = self.states(parser) {
-                    self.report(fault);
+                    self.faults.report(fault);
                 }
             }
-            Ok(all) => self.complain(
+            Ok(all) => self.faults.complain(
                 root,
                 format!("{} parsers where v1model has one", all.len()),
                 "read programs of p4c's v1model back end",
             ),
-            Err(fault) => self.report(fault),
+            Err(fault) => self.faults.report(fault),
         }
         self.in_parser = false;
         self.b.finish("parser", &Terminator::Accept)
@@ -73,7 +74,7 @@ impl<'j> Reader<'j> {
         for state in states {
             let name = name_of(state)?;
             if !self.b.charge(Resource::ParserStates, 1) {
-                return self.over(state);
+                return self.faults.over(state);
             }
             if blocks.insert(name, self.b.block(name)).is_some() {
                 return fault(state, format!("state `{name:.60}` is declared twice"), NOT_P4C);
@@ -87,9 +88,9 @@ impl<'j> Reader<'j> {
                 self.b.go_to(block);
             }
             if let Err(fault) = self.state(state, &blocks) {
-                self.report(fault);
+                self.faults.report(fault);
             }
-            self.check_budget(state)?;
+            self.faults.check_budget(state)?;
         }
         Ok(())
     }
@@ -178,7 +179,7 @@ impl<'j> Reader<'j> {
                 None => fault(name, "metadata cannot be extracted", NOT_P4C),
             },
             ("stack", name) => {
-                let stack = self.named(name, "header stack", &self.shapes.stacks)?;
+                let stack = named(name, "header stack", &self.shapes.stacks)?;
                 let first = self.program.stacks[stack.index()].elements[0];
                 self.check_varbit(name, first, bits.is_some())?;
                 self.b.emit(Inst::ExtractNext { stack, varbit_bits: bits });
@@ -186,7 +187,7 @@ impl<'j> Reader<'j> {
             }
             ("union_stack", pair) => {
                 let [stack, member] = tuple::<2>(pair)?;
-                let info = self.union_stack_named(stack, text(stack)?)?;
+                let info = self.shapes.union_stack_named(stack, text(stack)?)?;
                 let name = text(member)?;
                 let Some(member) = info.members.iter().position(|known| known == name) else {
                     return fault(pair, format!("the union has no member `{name:.60}`"), NOT_P4C);
@@ -240,7 +241,7 @@ impl<'j> Reader<'j> {
         let mut default = transitions.is_empty().then_some(accept);
         for transition in transitions {
             if !self.b.charge(Resource::Steps, keys.widths.len()) {
-                return self.over(transition);
+                return self.faults.over(transition);
             }
             let next =
                 target(opt(transition, "next_state").map_or(Ok(None), |next| next_state(next, blocks))?);
@@ -338,7 +339,7 @@ impl<'j> Reader<'j> {
         otherwise: BlockId,
     ) -> Res<'j, ()> {
         let name = get(transition, "value")?;
-        let info = self.named(name, "value set", &self.objects.sets)?;
+        let info = named(name, "value set", &self.objects.sets)?;
         if let Some(mask) = opt(transition, "mask")
             && !self
                 .masks(&self.padded(mask, keys)?, keys)
@@ -388,7 +389,7 @@ impl<'j> Reader<'j> {
             .collect();
         for (name, info) in unused {
             if let Err(fault) = self.set_keys(info.at, name, &[info.width]) {
-                self.report(fault);
+                self.faults.report(fault);
             }
         }
     }

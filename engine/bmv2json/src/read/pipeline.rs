@@ -38,7 +38,7 @@ impl<'j> Reader<'j> {
             let found = all.iter().find(|item| item.get("name").and_then(Value::as_str) == Some(name));
             if found.is_none() {
                 let remedy = "read programs of p4c's v1model back end";
-                self.complain(root, format!("there is no pipeline `{name}`"), remedy);
+                self.faults.complain(root, format!("there is no pipeline `{name}`"), remedy);
             }
             found
         })
@@ -47,7 +47,7 @@ impl<'j> Reader<'j> {
     pub(super) fn pipeline(&mut self, item: Option<&'j Value>, name: &str) -> Func {
         self.b.begin();
         if let Some(Err(fault)) = item.map(|item| self.nodes(item)) {
-            self.report(fault);
+            self.faults.report(fault);
         }
         self.b.finish(name, &Terminator::Return)
     }
@@ -80,7 +80,7 @@ impl<'j> Reader<'j> {
                 Kind::Call => self.direct_call(node.at, &nodes),
             };
             if let Err(fault) = result {
-                self.report(fault);
+                self.faults.report(fault);
             }
         }
         Ok(())

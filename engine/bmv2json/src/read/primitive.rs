@@ -5,6 +5,7 @@ use serde_json::Value;
 use super::Reader;
 use super::json::{NOT_P4C, Res, fault, get, list, of_type, opt, parameters, text, typed};
 use super::lvalue::VALID;
+use super::names::named;
 use super::shape::INDEX_WIDTH;
 use super::term::{HeaderRef, Lvalue, Term, UnionRef, Want};
 use p4cc_ir::{
@@ -338,7 +339,7 @@ impl<'j> Reader<'j> {
         let (HeaderRef::Named(dst), HeaderRef::Named(src)) = (dst, src) else {
             return fault(at, "this is not metadata", NOT_P4C);
         };
-        let (dst, src) = (self.slot(at, dst)?.vars, self.slot(at, src)?.vars);
+        let (dst, src) = (self.shapes.slot(at, dst)?.vars, self.shapes.slot(at, src)?.vars);
         for (&dst, &src) in dst.iter().zip(src.iter()) {
             self.b.emit(Inst::Assign { dst, src: Operand::Var(src) });
         }
@@ -380,8 +381,8 @@ impl<'j> Reader<'j> {
                 Ok(())
             }
             (Term::UnionStack(to), Term::UnionStack(from)) => {
-                let to = self.union_stack_named(call, to)?;
-                let from = self.union_stack_named(call, from)?;
+                let to = self.shapes.union_stack_named(call, to)?;
+                let from = self.shapes.union_stack_named(call, from)?;
                 if to.unions.len() != from.unions.len() {
                     return fault(call, "a stack is assigned from one of another size", NOT_P4C);
                 }
@@ -431,7 +432,7 @@ impl<'j> Reader<'j> {
     }
 
     fn shift_unions(&mut self, at: &'j Value, name: &str, count: u32, push: bool) -> Res<'j, ()> {
-        let stack = self.union_stack_named(at, name)?;
+        let stack = self.shapes.union_stack_named(at, name)?;
         let size = stack.unions.len();
         let count = (count as usize).min(size);
         for step in 0..size {
@@ -468,7 +469,7 @@ impl<'j> Reader<'j> {
             "count" => {
                 let [counter, index] = parameters::<2>(call)?;
                 let name = of_type(counter, "counter_array")?;
-                let counter = self.named(name, "counter array", &self.objects.counters)?;
+                let counter = named(name, "counter array", &self.objects.counters)?;
                 if self.program.counters[counter.index()].size.is_none() {
                     return fault(name, "a direct counter counts by itself", NOT_P4C);
                 }
@@ -479,7 +480,8 @@ impl<'j> Reader<'j> {
             "register_read" => self.register_read(call),
             "register_write" => {
                 let [register, index, value] = parameters::<3>(call)?;
-                let register = self.register_named(of_type(register, "register_array")?)?;
+                let register =
+                    named(of_type(register, "register_array")?, "register array", &self.objects.registers)?;
                 let index = self.index(index)?;
                 let width = self.program.registers[register.index()].ty.width();
                 let value = self.low(value, width)?;
@@ -519,8 +521,8 @@ impl<'j> Reader<'j> {
         };
         let mut moves = Vec::new();
         for field in ["egress_spec", "mcast_grp"] {
-            let own = self.find_field("standard_metadata", field);
-            let (Some(own), Some(copied)) = (own, self.find_field(copy, field)) else {
+            let own = self.shapes.find_field("standard_metadata", field);
+            let (Some(own), Some(copied)) = (own, self.shapes.find_field(copy, field)) else {
                 return fault(call, format!("`{copy}` is not standard metadata"), NOT_P4C);
             };
             if self.b.ty(own) != self.b.ty(copied) {
@@ -541,7 +543,7 @@ impl<'j> Reader<'j> {
     fn execute_meter(&mut self, call: &'j Value) -> Res<'j, ()> {
         let [meter, index, dst] = parameters::<3>(call)?;
         let name = of_type(meter, "meter_array")?;
-        let meter = self.named(name, "meter array", &self.objects.meters)?;
+        let meter = named(name, "meter array", &self.objects.meters)?;
         if self.program.meters[meter.index()].size.is_none() {
             return fault(name, "a direct meter runs by itself", NOT_P4C);
         }
@@ -555,7 +557,8 @@ impl<'j> Reader<'j> {
 
     fn register_read(&mut self, call: &'j Value) -> Res<'j, ()> {
         let [dst, register, index] = parameters::<3>(call)?;
-        let register = self.register_named(of_type(register, "register_array")?)?;
+        let register =
+            named(of_type(register, "register_array")?, "register array", &self.objects.registers)?;
         let index = self.index(index)?;
         let cell = self.program.registers[register.index()].ty.width();
         self.store_result(dst, |_| cell, |dst| ExternCall::RegisterRead { register, dst, index })
@@ -587,7 +590,7 @@ impl<'j> Reader<'j> {
     fn hash(&mut self, call: &'j Value) -> Res<'j, ()> {
         let [dst, base, calculation, max] = parameters::<4>(call)?;
         let name = of_type(calculation, "calculation")?;
-        let calculation = self.named(name, "calculation", &self.objects.calculations)?;
+        let calculation = named(name, "calculation", &self.objects.calculations)?;
         let (base, max) = (self.exact(base)?.operand, self.exact(max)?.operand);
         let place = self.place(dst)?;
         let ty = self.place_type(&place);

@@ -10,7 +10,7 @@ use serde_json::Value;
 
 use super::Reader;
 use super::json::{NOT_P4C, Res, fault, flag, get, id_of, items, list, name_of, number_to, opt, text, tuple};
-use super::names::{Shapes, Slot, TypeInfo, UnionStack};
+use super::names::{Shapes, Slot, TypeInfo, UnionStack, once};
 use p4cc_ir::{
     Header, HeaderField, HeaderId, HeaderType, HeaderTypeId, Stack, StackId, Union, UnionId, VarId, VarKind,
     VarType, limits,
@@ -56,20 +56,7 @@ impl<'j> Reader<'j> {
         let places = fields.iter().enumerate().map(|(place, field)| (field.name.clone(), place)).collect();
         let ir = HeaderTypeId::from_index(self.program.header_types.len());
         self.program.header_types.push(HeaderType { name: name.to_owned(), fields: fields.clone() });
-        self.unique(item, name, |shapes| shapes.types.insert(name, TypeInfo { ir, places, fields }).is_some())
-    }
-
-    /// Fails when an insertion replaced something.
-    fn unique(
-        &mut self,
-        item: &'j Value,
-        name: &str,
-        replaces: impl FnOnce(&mut Shapes<'j>) -> bool,
-    ) -> Res<'j, ()> {
-        if replaces(&mut self.shapes) {
-            return fault(item, format!("`{name}` is declared twice"), NOT_P4C);
-        }
-        Ok(())
+        once(item, name, self.shapes.types.insert(name, TypeInfo { ir, places, fields }).is_some())
     }
 
     fn header(&mut self, item: &'j Value) -> Res<'j, ()> {
@@ -94,31 +81,13 @@ impl<'j> Reader<'j> {
             self.program.headers.push(Header { name: name.to_owned(), ty, fields, union: None });
         }
         self.shapes.slot_ids.insert(id, name);
-        self.unique(item, name, |shapes| {
-            shapes.slots.insert(name, Slot { type_name, header, vars: vars.into() }).is_some()
-        })
-    }
-
-    /// Headers by the ids in a list.
-    fn headers_of(&self, item: &'j Value) -> Res<'j, Vec<HeaderId>> {
-        let ids = list(get(item, "header_ids")?)?;
-        check_size(item, ids.len())?;
-        let (mut headers, mut seen) = (Vec::with_capacity(ids.len()), BTreeSet::new());
-        for id in ids {
-            let name = super::json::number(id)?;
-            let slot = self.shapes.slot_ids.get(&name).and_then(|name| self.shapes.slots.get(name));
-            match slot.and_then(|slot| slot.header) {
-                Some(header) if seen.insert(header) => headers.push(header),
-                Some(_) => return fault(id, format!("header {id} stands twice"), NOT_P4C),
-                None => return fault(id, format!("there is no header with id {id}"), NOT_P4C),
-            }
-        }
-        Ok(headers)
+        let slot = Slot { type_name, header, vars: vars.into() };
+        once(item, name, self.shapes.slots.insert(name, slot).is_some())
     }
 
     fn header_stack(&mut self, item: &'j Value) -> Res<'j, ()> {
         let name = name_of(item)?;
-        let elements = self.headers_of(item)?;
+        let elements = self.shapes.headers_of(item)?;
         check_size(item, elements.len())?;
         let types: Vec<_> = elements.iter().map(|&header| self.program.headers[header.index()].ty).collect();
         if types.windows(2).any(|pair| pair[0] != pair[1]) {
@@ -129,7 +98,7 @@ impl<'j> Reader<'j> {
         }
         let id = StackId::from_index(self.program.stacks.len());
         self.program.stacks.push(Stack { name: name.to_owned(), elements });
-        self.unique(item, name, |shapes| shapes.stacks.insert(name, id).is_some())
+        once(item, name, self.shapes.stacks.insert(name, id).is_some())
     }
 
     fn union_type(&mut self, item: &'j Value) -> Res<'j, ()> {
@@ -139,12 +108,12 @@ impl<'j> Reader<'j> {
             let [member, _] = tuple::<2>(member)?;
             members.push(text(member)?.to_owned());
         }
-        self.unique(item, name, |shapes| shapes.union_types.insert(name, members).is_some())
+        once(item, name, self.shapes.union_types.insert(name, members).is_some())
     }
 
     fn header_union(&mut self, item: &'j Value) -> Res<'j, ()> {
         let name = name_of(item)?;
-        let members = self.headers_of(item)?;
+        let members = self.shapes.headers_of(item)?;
         if members.iter().any(|member| self.shapes.stacked.contains(member)) {
             return fault(item, format!("a member of union `{name}` is in a stack already"), NOT_P4C);
         }
@@ -158,7 +127,7 @@ impl<'j> Reader<'j> {
         }
         self.program.unions.push(Union { name: name.to_owned(), members });
         self.shapes.union_ids.insert(id_of(item)?, id);
-        self.unique(item, name, |shapes| shapes.unions.insert(name, id).is_some())
+        once(item, name, self.shapes.unions.insert(name, id).is_some())
     }
 
     fn union_stack(&mut self, item: &'j Value) -> Res<'j, ()> {
@@ -180,12 +149,31 @@ impl<'j> Reader<'j> {
         }
         let next = self.b.var(format!("{name}.$next"), VarType::Bit(INDEX_WIDTH), VarKind::Metadata);
         let stack = UnionStack { unions, next, members };
-        self.unique(item, name, |shapes| shapes.union_stacks.insert(name, stack).is_some())
+        once(item, name, self.shapes.union_stacks.insert(name, stack).is_some())
+    }
+}
+
+impl<'j> Shapes<'j> {
+    /// Headers by the ids in a list.
+    fn headers_of(&self, item: &'j Value) -> Res<'j, Vec<HeaderId>> {
+        let ids = list(get(item, "header_ids")?)?;
+        check_size(item, ids.len())?;
+        let (mut headers, mut seen) = (Vec::with_capacity(ids.len()), BTreeSet::new());
+        for id in ids {
+            let name = super::json::number(id)?;
+            let slot = self.slot_ids.get(&name).and_then(|name| self.slots.get(name));
+            match slot.and_then(|slot| slot.header) {
+                Some(header) if seen.insert(header) => headers.push(header),
+                Some(_) => return fault(id, format!("header {id} stands twice"), NOT_P4C),
+                None => return fault(id, format!("there is no header with id {id}"), NOT_P4C),
+            }
+        }
+        Ok(headers)
     }
 
     /// A header instance by name.
     pub(super) fn slot(&self, at: &'j Value, name: &str) -> Res<'j, Slot<'j>> {
-        match self.shapes.slots.get(name) {
+        match self.slots.get(name) {
             Some(slot) => Ok(slot.clone()),
             None => fault(at, format!("there is no header `{name}`"), NOT_P4C),
         }
@@ -193,7 +181,7 @@ impl<'j> Reader<'j> {
 
     /// Place of a field in a header type.
     pub(super) fn field_index(&self, at: &'j Value, type_name: &str, field: &str) -> Res<'j, usize> {
-        match self.shapes.types.get(type_name).and_then(|info| info.places.get(field)) {
+        match self.types.get(type_name).and_then(|info| info.places.get(field)) {
             Some(&index) => Ok(index),
             None => fault(at, format!("header type `{type_name}` has no field `{field}`"), NOT_P4C),
         }
@@ -201,9 +189,26 @@ impl<'j> Reader<'j> {
 
     /// The variable of a field that may not exist.
     pub(super) fn find_field(&self, header: &str, field: &str) -> Option<VarId> {
-        let slot = self.shapes.slots.get(header)?;
-        let info = self.shapes.types.get(slot.type_name)?;
+        let slot = self.slots.get(header)?;
+        let info = self.types.get(slot.type_name)?;
         slot.vars.get(*info.places.get(field)?).copied()
+    }
+
+    /// A union by name.
+    pub(super) fn union_named(&self, value: &'j Value) -> Res<'j, UnionId> {
+        let name = text(value)?;
+        match self.unions.get(name) {
+            Some(&union) => Ok(union),
+            None => fault(value, format!("there is no header union `{name}`"), NOT_P4C),
+        }
+    }
+
+    /// A stack of unions by name.
+    pub(super) fn union_stack_named(&self, at: &'j Value, name: &str) -> Res<'j, UnionStack> {
+        match self.union_stacks.get(name) {
+            Some(stack) => Ok(stack.clone()),
+            None => fault(at, format!("there is no stack of header unions `{name}`"), NOT_P4C),
+        }
     }
 }
 

@@ -9,7 +9,7 @@ use super::Reader;
 use super::json::{
     NOT_P4C, Res, fault, flag, get, items, list, name_of, number, number_to, opt, text, tuple,
 };
-use super::names::{KeyPlan, MeterPlan, TableInfo};
+use super::names::{KeyPlan, MeterPlan, TableInfo, named};
 use super::number::ones;
 use super::objects::visible;
 use super::term::HeaderRef;
@@ -56,20 +56,20 @@ impl<'j> Reader<'j> {
         let name = name_of(item)?;
         let (actions, mut positions) = self.table_actions(item)?;
         let profile = match opt(item, "action_profile") {
-            Some(profile) => Some((text(profile)?, self.named(profile, "profile", &self.objects.profiles)?)),
+            Some(profile) => Some((text(profile)?, named(profile, "profile", &self.objects.profiles)?)),
             None => None,
         };
         let (mut keys, mut plans) = (Vec::new(), Vec::new());
         for key in items(item, "key")? {
             if !self.b.charge(Resource::TableKeys, 1) {
-                return self.over(key);
+                return self.faults.over(key);
             }
             keys.push(self.key(key, name, &mut plans)?);
         }
         let has_keys = !keys.is_empty();
         if let Some(input) = profile.and_then(|(name, _)| self.objects.selector_inputs.get(name).copied()) {
             if !self.b.charge(Resource::TableKeys, input.len()) {
-                return self.over(item);
+                return self.faults.over(item);
             }
             for (field, var) in input.iter().zip(self.selector_vars(input)?) {
                 let cp = visible(&joined(get(field, "value")?)?);
@@ -116,7 +116,7 @@ impl<'j> Reader<'j> {
                     Some(id) => self.action_by_id(id)?,
                     None => return fault(item, "there are more actions than action ids", NOT_P4C),
                 },
-                None => self.named(name, "action", &self.actions.by_name)?,
+                None => named(name, "action", &self.actions.by_name)?,
             };
             if seen.insert(action) {
                 let scope = ActionScope::TableAndDefault;
@@ -276,7 +276,7 @@ impl<'j> Reader<'j> {
             .any(|key| matches!(key.kind, MatchKind::Ternary | MatchKind::Range | MatchKind::Optional));
         for (number, entry) in entries.iter().enumerate() {
             if !self.b.charge(Resource::Steps, table.keys.len() + table.actions.len()) {
-                return self.over(entry);
+                return self.faults.over(entry);
             }
             let values = list(get(entry, "match_key")?)?;
             if values.len() != table.keys.len() {
