@@ -1,9 +1,9 @@
 //! One style for P4 sources.
 //!
 //! The syntax tree has no comments, and what the preprocessor leaves out is no part of it; so the text is
-//! formatted as its tokens stand ([`lex`]). Lines stay lines, as with gofmt: what changes is their
-//! indentation ([`indent`]), the blanks between tokens ([`space`]), blanks at ends of lines and repeated empty
-//! lines. Directives and annotations stay as they are, since their text may reach the control plane.
+//! formatted as its tokens stand ([`lex`]). Lines stay lines, as with gofmt: what changes is where they begin
+//! ([`indent`]), the blanks between tokens ([`space`]), blanks at ends of lines and repeated empty lines.
+//! Directives and annotations stay as they are, since their text may reach the control plane.
 //!
 //! Invariants: the tokens of the result are those of the text, comments among them; formatting a second time
 //! changes nothing.

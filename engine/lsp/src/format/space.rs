@@ -27,8 +27,8 @@ pub struct Spaces<'l, 't> {
 }
 
 impl<'l, 't> Spaces<'l, 't> {
-    /// At the first token of a line, inside so many lists of types; `behind_value` tells whether the line before
-    /// ends with a value that this one may go on from.
+    /// At the first token of a line, inside so many lists of types; `behind_value` tells whether the line
+    /// before ends with a value that this one may continue.
     pub fn new(line: &'l [Piece<'t>], angles: u32, behind_value: bool) -> Self {
         let open = vec![('\n', 0)];
         let mut spaces = Self { line, angles, is_angle: Vec::new(), open, ternary: false, behind_value };
