@@ -32,6 +32,7 @@ __all__ = [
     "algorithms",
     "compile_p4",
     "compile_p4_text",
+    "format_p4",
     "maths_cbrt",
     "maths_exp",
     "maths_log",
@@ -392,6 +393,9 @@ def compile_p4_text(
 
     `name` stands in diagnostics, and quoted includes are looked up beside it.
     """
+
+def format_p4(text: str) -> str:
+    """P4-16 source in p4cc's style; raises ValueError where it is left as it is."""
 
 def thread_frames() -> dict[int, list[FrameType]]:
     """The frames of each thread by its number, the innermost first, while no Python code runs."""

@@ -18,6 +18,7 @@ from p4cc.commands import (
     dissector,
     drop_in,
     export_ns3,
+    fmt,
     grade,
     info,
     init,
@@ -60,6 +61,7 @@ program.register(app)
 dissector.register(app)
 drop_in.register(app)
 export_ns3.register(app)
+fmt.register(app)
 stf.register(app)
 trace_packet.register(app)
 grade.register(app)

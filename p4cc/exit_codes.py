@@ -22,6 +22,7 @@ ANSWER_NO: Mapping[str, str] = {
     "check": "a program has errors",
     "compile": "the program has errors",
     "dissector": "the program has errors",
+    "fmt": "with --check, a file would change",
     "stf": "a test failed",
     "tofino-report": "a program does not compile for a chip",
     "lab": "a command or a check failed",

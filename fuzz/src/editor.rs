@@ -8,7 +8,7 @@ use p4cc_budget::Budget;
 use p4cc_lsp::analysis::{Analysis, Overlay};
 use p4cc_lsp::config::Config;
 use p4cc_lsp::features::{
-    actions, completion, diagnostics, hover, inlay, navigation, rename, signature, symbols,
+    actions, completion, diagnostics, formatting, hover, inlay, navigation, rename, signature, symbols,
 };
 use p4cc_lsp::text::{Encoding, apply};
 use p4cc_lsp::view::{Cursor, View};
@@ -43,6 +43,8 @@ fn ask(text: &str) {
     diagnostics::by_file(&view, &findings);
     symbols::symbols(&view, 0);
     inlay::hints(&view, 0, all);
+    // What is left as it is has a reason.
+    let _ = formatting::edits(&view, 0);
     actions::actions(&view, &findings, 0, all);
     let step = text.len() / PLACES + 1;
     for at in (0..=text.len()).step_by(step).filter(|at| text.is_char_boundary(*at)) {

@@ -11,10 +11,10 @@
 // Words of four bytes that a hop adds for these instructions: one for each bit, two for bits 4, 5 and 6.
 bit<5> int_md_words(in bit<16> asked) {
     bit<5> high = (bit<5>)asked[15:15] + (bit<5>)asked[14:14] + (bit<5>)asked[13:13] + (bit<5>)asked[12:12]
-                + (bit<5>)(asked[11:11] ++ 1w0) + (bit<5>)(asked[10:10] ++ 1w0) + (bit<5>)(asked[9:9] ++ 1w0)
-                + (bit<5>)asked[8:8];
+        + (bit<5>)(asked[11:11] ++ 1w0) + (bit<5>)(asked[10:10] ++ 1w0) + (bit<5>)(asked[9:9] ++ 1w0)
+        + (bit<5>)asked[8:8];
     bit<5> low = (bit<5>)asked[7:7] + (bit<5>)asked[6:6] + (bit<5>)asked[5:5] + (bit<5>)asked[4:4]
-               + (bit<5>)asked[3:3] + (bit<5>)asked[2:2] + (bit<5>)asked[1:1] + (bit<5>)asked[0:0];
+        + (bit<5>)asked[3:3] + (bit<5>)asked[2:2] + (bit<5>)asked[1:1] + (bit<5>)asked[0:0];
     return high + low;
 }
 

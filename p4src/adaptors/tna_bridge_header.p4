@@ -7,8 +7,8 @@
 
 header bridge_h {
     bit<48> ingress_time;
-    bit<7>  reserved;
-    port_t  ingress_port;
+    bit<7> reserved;
+    port_t ingress_port;
 }
 
 #endif

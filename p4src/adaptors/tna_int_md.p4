@@ -323,8 +323,8 @@ control IntMdCheck(in ipv4_h ipv4, in udp_h udp, in transport_h transport, in in
     IntMdWords() of_instructions;
     CanGrow() can_grow_now;
 
-    bit<8>  shim_bytes;
-    bit<8>  extension_bytes;
+    bit<8> shim_bytes;
+    bit<8> extension_bytes;
     bit<16> above_mtu;
 
     action measure() {

@@ -7,7 +7,7 @@
 #include "../include/headers.p4"
 
 control FillBridge(inout headers_t hdr, in port_t ingress_port, in bit<48> ingress_time) {
-    apply { }
+    apply {}
 }
 
 parser BridgeParser(packet_in packet, inout headers_t hdr) {

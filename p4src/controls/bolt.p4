@@ -35,8 +35,8 @@ struct bolt_port_t {
     // Places of ended flows that are kept at most; 0 for no PRU.
     bit<16> most_places;
     // Whether room is offered (SM), and whether the switch itself tells (SRC) or the receiver.
-    bit<1>  offers_room;
-    bit<1>  tells;
+    bit<1> offers_room;
+    bit<1> tells;
 }
 
 // Supply matching: `gets` says that a packet which asks may let out one packet more, as the link has room.
@@ -80,9 +80,9 @@ control Bolt(inout headers_t hdr, in port_t egress_port, in priority_t priority,
 
     BoltSupply() supply;
 
-    bool        is_port;
+    bool is_port;
     bolt_port_t port;
-    bit<8>      framing_bytes;
+    bit<8> framing_bytes;
 
     // `rate` in kbit/s; `speed`: the rate in bytes for one unit of time, in units of 2^-20; `threshold` in
     // bytes; `size`: bytes of a full packet; `unit`: bytes of one unit of the queue's depth; `framing`: what

@@ -27,12 +27,12 @@ control CapacityEstimate(in port_t egress_port, in time_t now, in queue_depth_t 
 
     LoadMeter() load_meter;
 
-    bool            is_measured;
-    rate_kbps_t     floor;
+    bool is_measured;
+    rate_kbps_t floor;
     capacity_gain_t load_gain;
     capacity_gain_t queue_gain;
-    bit<8>          framing_bytes;
-    load_port_t     port;
+    bit<8> framing_bytes;
+    load_port_t port;
 
     // `lowest`: the floor; `t`, `speed`, `depth_bytes`: see load_port_t; `load`: alpha/T, `queue`: beta/T.
     action set_estimate(
@@ -90,7 +90,7 @@ control CapacityEstimate(in port_t egress_port, in time_t now, in queue_depth_t 
             bool is_over;
             load_t load;
             load_meter.apply(port, egress_port, now, depth, (bit<32>)ip_bytes + (bit<32>)framing_bytes, kept == 0, is_over,
-                        load);
+                             load);
             if (is_over) {
                 if (kept != 0) {
                     bit<64> up = (bit<64>)load_gain * load.carried;

@@ -38,7 +38,7 @@ typedef bit<16> flow_count_t;
 // What a port has given, what its flows want, and how many they are.
 struct d3_account_t {
     rate_kbps_t given;
-    demand_t    wanted;
+    demand_t wanted;
     flow_count_t count;
 }
 
@@ -88,7 +88,7 @@ rate_kbps_t at_most(in rate_kbps_t rate, in rate_kbps_t limit) {
 control D3Rule(in d3_account_t used, in rate_kbps_t wanted, in rate_kbps_t capacity, in rate_kbps_t base,
                in bool is_clamped, out rate_kbps_t granted) {
     flow_count_t count;
-    bit<32>      reciprocal;
+    bit<32> reciprocal;
 
     action set_reciprocal(bit<32> value) {
         reciprocal = value;
@@ -138,11 +138,11 @@ control D3Allocator(inout headers_t hdr, in port_t egress_port, in time_t now, i
     // Epoch of the last request, 0 before the first.
     register<bit<16>>(PORT_COUNT) epochs;
 
-    bool        is_port;
+    bool is_port;
     rate_kbps_t rate_of_link;
     rate_kbps_t base;
-    bit<6>      epoch_shift;
-    bool        is_clamped;
+    bit<6> epoch_shift;
+    bool is_clamped;
 
     // `rate`: C; `least`: a share below it is the base rate instead; `shift`: an epoch is 2^shift
     // units of time. Grants are clamped to what is left.

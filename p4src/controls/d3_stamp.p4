@@ -20,18 +20,18 @@ control D3Stamp(inout headers_t hdr, in port_t egress_port) {
     RateExceeds() exceeds;
 
     rate_kbps_t desired;
-    bit<32>     one;
+    bit<32> one;
 
     // Since the start, both modulo 2^32: what requests desired in units of 2^10 kbit/s rounded down, and
     // how many came.
     SUM_REGISTER(demand, PORT_COUNT, desired);
     SUM_REGISTER(requests, PORT_COUNT, one);
 
-    bool        is_port;
+    bool is_port;
     rate_kbps_t capacity;
     rate_kbps_t bound;
     rate_kbps_t share;
-    bit<32>     round;
+    bit<32> round;
 
     // `rate`: capacity; `most`: bound of a desire, at most the capacity; `fair`: what every flow gets
     // besides; `number`: of the round, another one each time.

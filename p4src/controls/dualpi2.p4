@@ -53,7 +53,7 @@ struct dualpi2_port_t {
     // What an idle Classic queue takes off the base probability in a unit of time.
     bit<32> decay;
     bit<32> l4s_step;
-    bit<4>  coupling_shift;
+    bit<4> coupling_shift;
 }
 
 // One step of the PI controller.

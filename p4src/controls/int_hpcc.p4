@@ -35,13 +35,13 @@ control IntHpcc(inout headers_t hdr, in port_t egress_port, in time_t now, in qu
     // (2^27 bytes * 2^unit_shift) up to a shift of 5, so records never see it.
     SUM_REGISTER(tx_bytes, PORT_COUNT, bytes);
 
-    bool    is_port;
+    bool is_port;
     bit<12> switch_id;
-    bit<4>  rate_code;
-    bit<3>  unit_shift;
-    bit<8>  cells_per_depth;
+    bit<4> rate_code;
+    bit<3> unit_shift;
+    bit<8> cells_per_depth;
     link_bytes_t framing_bytes;
-    bit<4>  max_hops;
+    bit<4> max_hops;
 
     // `id`: of the switch; the exclusive or of the ids on a way is the path id, by which
     // a sender knows that counters are of other ports (docs/algorithms/int.md#path-id).

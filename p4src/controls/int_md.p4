@@ -81,7 +81,7 @@ control IntMd(inout headers_t hdr,
     // Bytes on the link since the start, of every packet of the port; wraps at 2^32, as the metadata does.
     SUM_REGISTER(tx_bytes, PORT_COUNT, bytes);
 
-    bool    is_port;
+    bool is_port;
     bit<32> node_id;
     bit<16> mtu_bytes;
     link_bytes_t framing_bytes;

@@ -22,7 +22,7 @@ struct load_port_t {
     // Bytes of one unit of the queue's depth.
     bit<12> bytes_per_depth;
     // Log2 of the most intervals that one may count as.
-    bit<4>  longest_shift;
+    bit<4> longest_shift;
 }
 
 // One interval, in bytes.

@@ -34,8 +34,8 @@ const bit<4> RCP_LONGEST_SHIFT = 1;
 struct rcp_port_t {
     rate_kbps_t capacity;
     rate_kbps_t least;
-    gain_t      load_gain;
-    gain_t      queue_gain;
+    gain_t load_gain;
+    gain_t queue_gain;
 }
 
 // The correction at the end of an interval: `rate` is the old rate, then the new one.
@@ -69,12 +69,12 @@ control RcpRate(inout headers_t hdr, in port_t egress_port, in time_t now, in qu
     LoadMeter() load_meter;
     RcpStep() step;
 
-    bool        is_port;
-    bool        is_fixed;
+    bool is_port;
+    bool is_fixed;
     rate_kbps_t rate;
-    rcp_port_t  port;
+    rcp_port_t port;
     load_port_t load_port;
-    bit<8>      framing_bytes;
+    bit<8> framing_bytes;
 
     // `c`, `initial`, `lowest`: capacity, first rate and lowest rate; `t`: the interval in units of time, at
     // most 2^31; `speed`: capacity in bytes for one unit of time, in units of 2^-20; `load`: alpha T/d,
@@ -149,7 +149,7 @@ control RcpRate(inout headers_t hdr, in port_t egress_port, in time_t now, in qu
             bool is_over;
             load_t load;
             load_meter.apply(load_port, egress_port, now, queue_depth, (bit<32>)hdr.ipv4.total_len + (bit<32>)framing_bytes,
-                        is_first, is_over, load);
+                             is_first, is_over, load);
             if (!is_fixed) {
                 if (!is_first) {
                     rate = kept;

@@ -26,7 +26,7 @@ control RcpStamp(inout headers_t hdr, in port_t egress_port, in queue_depth_t qu
     // Of the last packet that left, in units of the queue's depth.
     KEEP_REGISTER(last_depths, PORT_COUNT, depth);
 
-    bool        is_port;
+    bool is_port;
     rate_kbps_t rate;
     link_bytes_t framing_bytes;
 

@@ -8,14 +8,14 @@
 
 header bolt_h {
     // The packet belongs to the flow's first window: nothing came back yet.
-    bit<1>  first;
+    bit<1> first;
     // It belongs to the last one: its ACK lets no other packet out.
-    bit<1>  last;
+    bit<1> last;
     // Its ACK may let out one packet more; a switch without room for that clears it.
-    bit<1>  inc;
+    bit<1> inc;
     // A switch found a queue and has told the sender; no switch behind tells again.
-    bit<1>  dec;
-    bit<4>  reserved_flags;
+    bit<1> dec;
+    bit<4> reserved_flags;
     bit<24> reserved;
     // That queue, and the rate at which it drains; zero in what the sender sends.
     bit<32> queue_bytes;

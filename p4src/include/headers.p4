@@ -7,16 +7,16 @@
 #ifndef P4CC_HEADERS
 #define P4CC_HEADERS
 
-typedef bit<9>  port_t;
+typedef bit<9> port_t;
 typedef bit<48> mac_addr_t;
 typedef bit<32> ipv4_addr_t;
 typedef bit<19> queue_depth_t;
-typedef bit<2>  ecn_t;
-typedef bit<2>  ecn_level_t;
+typedef bit<2> ecn_t;
+typedef bit<2> ecn_level_t;
 
 const bit<16> ETHERTYPE_IPV4 = 0x0800;
-const bit<8>  IP_PROTOCOL_TCP = 6;
-const bit<8>  IP_PROTOCOL_UDP = 17;
+const bit<8> IP_PROTOCOL_TCP = 6;
+const bit<8> IP_PROTOCOL_UDP = 17;
 
 // Congestion level of an egress queue
 // (docs/algorithms/marking.md#dual-thresholds): below K, above K, above K_dc.
@@ -27,21 +27,21 @@ const ecn_level_t LEVEL_K_DC = 2;
 header ethernet_h {
     mac_addr_t dst_addr;
     mac_addr_t src_addr;
-    bit<16>    ether_type;
+    bit<16> ether_type;
 }
 
 header ipv4_h {
-    bit<4>      version;
-    bit<4>      ihl;
-    bit<6>      dscp;
-    ecn_t       ecn;
-    bit<16>     total_len;
-    bit<16>     identification;
-    bit<3>      flags;
-    bit<13>     frag_offset;
-    bit<8>      ttl;
-    bit<8>      protocol;
-    bit<16>     hdr_checksum;
+    bit<4> version;
+    bit<4> ihl;
+    bit<6> dscp;
+    ecn_t ecn;
+    bit<16> total_len;
+    bit<16> identification;
+    bit<3> flags;
+    bit<13> frag_offset;
+    bit<8> ttl;
+    bit<8> protocol;
+    bit<16> hdr_checksum;
     ipv4_addr_t src_addr;
     ipv4_addr_t dst_addr;
 }

@@ -6,14 +6,14 @@
 // Extension 1 begins with this; the records follow, the latest switch's first.
 header int_shim_h {
     // Switches passed that do INT, whether they had room for a record or not; stays at 15.
-    bit<4>  hop_count;
+    bit<4> hop_count;
     // Exclusive or of the switches' ids: changes with the path.
     bit<12> path_id;
 }
 
 header int_hop_h {
     // Code of the line rate in the table that the controller gives to switches and hosts.
-    bit<4>  rate_code;
+    bit<4> rate_code;
     // Time of dequeue, low bits.
     bit<24> timestamp;
     // Bytes that the port sent before this packet, in units of 128 B * 2^unit_shift, low bits.
@@ -35,38 +35,38 @@ const bit<4> INT_HOPS_MAX = 8;
 
 // INT-MD 2.1: shim, metadata header, and what one hop adds, in the order of the instruction bits.
 header int_md_shim_h {
-    bit<4>  int_type;
-    bit<2>  next_protocol_type;
-    bit<2>  reserved;
+    bit<4> int_type;
+    bit<2> next_protocol_type;
+    bit<2> reserved;
     // Words of four bytes behind the shim.
-    bit<8>  length_words;
+    bit<8> length_words;
     bit<16> original;
 }
 
 header int_md_h {
-    bit<4>  version;
-    bit<1>  discard;
+    bit<4> version;
+    bit<1> discard;
     // E: a switch found the remaining hop count at 0.
-    bit<1>  hops_exceeded;
+    bit<1> hops_exceeded;
     // M: a switch had no room.
-    bit<1>  mtu_exceeded;
+    bit<1> mtu_exceeded;
     bit<12> reserved;
     // Words of four bytes that each hop adds.
-    bit<5>  hop_words;
-    bit<8>  remaining_hops;
+    bit<5> hop_words;
+    bit<8> remaining_hops;
     bit<16> instructions;
     bit<16> domain_id;
     bit<16> domain_instructions;
     bit<16> domain_flags;
 }
 
-header int_node_h     { bit<32> node_id; }
-header int_ports_h    { bit<16> ingress_port; bit<16> egress_port; }
-header int_latency_h  { bit<32> latency; }
-header int_queue_h    { bit<8> queue_id; bit<24> occupancy; }
-header int_time_h     { bit<64> time; }
-header int_tx_h       { bit<32> tx_bytes; }
-header int_word_h     { bit<32> value; }
+header int_node_h { bit<32> node_id; }
+header int_ports_h { bit<16> ingress_port; bit<16> egress_port; }
+header int_latency_h { bit<32> latency; }
+header int_queue_h { bit<8> queue_id; bit<24> occupancy; }
+header int_time_h { bit<64> time; }
+header int_tx_h { bit<32> tx_bytes; }
+header int_word_h { bit<32> value; }
 header int_two_words_h { bit<64> value; }
 
 const bit<4> INT_TYPE_MD = 1;

@@ -7,16 +7,16 @@
 #include "transport.p4"
 
 header rate_request_h {
-    bit<4>  reserved_flags;
+    bit<4> reserved_flags;
     // A switch found no record left.
-    bit<1>  overflow;
+    bit<1> overflow;
     // A switch was full: the flow may send one header each round.
-    bit<1>  base_rate;
+    bit<1> base_rate;
     // The flow ends: give back, ask for nothing.
-    bit<1>  fin;
-    bit<1>  reserved_flag;
+    bit<1> fin;
+    bit<1> reserved_flag;
     // Switches that answered; the next one's record.
-    bit<8>  hop_index;
+    bit<8> hop_index;
     bit<16> reserved;
     rate_kbps_t desired;
     // What the request before this one desired, as the host was answered; 0 if it was not.
@@ -28,8 +28,8 @@ header rate_request_h {
 header rate_hop_h {
     rate_kbps_t granted_before;
     rate_kbps_t granted;
-    bit<16>     epoch_before;
-    bit<16>     epoch;
+    bit<16> epoch_before;
+    bit<16> epoch;
 }
 
 // Epochs that switches stamp have this bit set, so that 0 says "no grant".

@@ -8,16 +8,16 @@
 #include "../include/rate.p4"
 
 struct headers_t {
-    ethernet_h  ethernet;
-    ipv4_h      ipv4;
-    l4_ports_h  l4_ports;
-    udp_h       udp;
+    ethernet_h ethernet;
+    ipv4_h ipv4;
+    l4_ports_h l4_ports;
+    udp_h udp;
     transport_h transport;
     rate_request_h rate_request;
     // Records of hops before this one, the last of them at 4, then this one's; the sender makes room for one
     // to six.
-    rate_hop_h[5]  rate_passed;
-    rate_hop_h     rate_hop;
+    rate_hop_h[5] rate_passed;
+    rate_hop_h rate_hop;
 }
 
 // Tofino 1 parses 160 bytes in egress, with the chip's own: they end behind a request's third record. Where

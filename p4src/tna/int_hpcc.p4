@@ -8,13 +8,13 @@
 #include "../include/int.p4"
 
 struct headers_t {
-    ethernet_h  ethernet;
-    ipv4_h      ipv4;
-    l4_ports_h  l4_ports;
-    udp_h       udp;
+    ethernet_h ethernet;
+    ipv4_h ipv4;
+    l4_ports_h l4_ports;
+    udp_h udp;
     transport_h transport;
-    int_shim_h  int_shim;
-    int_hop_h   int_hop;
+    int_shim_h int_shim;
+    int_hop_h int_hop;
 }
 
 // A whole number of records behind the shim, or this is not telemetry.

@@ -8,10 +8,10 @@
 #include "../include/rate.p4"
 
 struct headers_t {
-    ethernet_h  ethernet;
-    ipv4_h      ipv4;
-    l4_ports_h  l4_ports;
-    udp_h       udp;
+    ethernet_h ethernet;
+    ipv4_h ipv4;
+    l4_ports_h l4_ports;
+    udp_h udp;
     transport_h transport;
     fair_rate_h fair_rate;
 }

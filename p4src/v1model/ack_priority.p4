@@ -7,10 +7,10 @@
 #include "../include/transport.p4"
 
 struct headers_t {
-    ethernet_h  ethernet;
-    ipv4_h      ipv4;
-    l4_ports_h  l4_ports;
-    udp_h       udp;
+    ethernet_h ethernet;
+    ipv4_h ipv4;
+    l4_ports_h l4_ports;
+    udp_h udp;
     transport_h transport;
 }
 
@@ -52,7 +52,7 @@ control ingress(inout headers_t hdr, inout metadata_t meta, inout standard_metad
 }
 
 control egress(inout headers_t hdr, inout metadata_t meta, inout standard_metadata_t standard_metadata) {
-    apply { }
+    apply {}
 }
 
 control deparser(packet_out packet, in headers_t hdr) {

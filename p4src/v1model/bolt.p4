@@ -8,12 +8,12 @@
 #include "../include/bolt_header.p4"
 
 struct headers_t {
-    ethernet_h  ethernet;
-    ipv4_h      ipv4;
-    l4_ports_h  l4_ports;
-    udp_h       udp;
+    ethernet_h ethernet;
+    ipv4_h ipv4;
+    l4_ports_h l4_ports;
+    udp_h udp;
     transport_h transport;
-    bolt_h      bolt;
+    bolt_h bolt;
 }
 
 // What a notification keeps of the packet that it is made of.
@@ -21,10 +21,10 @@ struct headers_t {
 
 struct metadata_t {
     @field_list(NOTICE_FIELDS)
-    bit<32>     queue_bytes;
+    bit<32> queue_bytes;
     @field_list(NOTICE_FIELDS)
     rate_kbps_t link_rate;
-    bit<12>     depth_bytes;
+    bit<12> depth_bytes;
 }
 
 // v1model's number for a copy that ingress made.

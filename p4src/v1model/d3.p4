@@ -8,15 +8,15 @@
 #include "../include/rate.p4"
 
 struct headers_t {
-    ethernet_h  ethernet;
-    ipv4_h      ipv4;
-    l4_ports_h  l4_ports;
-    udp_h       udp;
+    ethernet_h ethernet;
+    ipv4_h ipv4;
+    l4_ports_h l4_ports;
+    udp_h udp;
     transport_h transport;
     rate_request_h rate_request;
     // Records of hops before this one, then this one's; the sender makes room for one to six.
-    rate_hop_h[5]  rate_passed;
-    rate_hop_h     rate_hop;
+    rate_hop_h[5] rate_passed;
+    rate_hop_h rate_hop;
 }
 
 struct metadata_t {}

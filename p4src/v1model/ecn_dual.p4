@@ -7,7 +7,7 @@
 
 struct headers_t {
     ethernet_h ethernet;
-    ipv4_h     ipv4;
+    ipv4_h ipv4;
     l4_ports_h l4_ports;
 }
 

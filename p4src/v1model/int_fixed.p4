@@ -8,14 +8,14 @@
 #include "../include/int.p4"
 
 struct headers_t {
-    ethernet_h  ethernet;
-    ipv4_h      ipv4;
-    l4_ports_h  l4_ports;
-    udp_h       udp;
+    ethernet_h ethernet;
+    ipv4_h ipv4;
+    l4_ports_h l4_ports;
+    udp_h udp;
     transport_h transport;
-    int_shim_h  int_shim;
+    int_shim_h int_shim;
     // The record of this switch on its way to the others; never sent from here.
-    int_hop_h   int_hop;
+    int_hop_h int_hop;
     int_hop_h[INT_FIXED_RECORDS] int_hops;
 }
 

@@ -8,22 +8,22 @@
 #include "../include/int.p4"
 
 struct headers_t {
-    ethernet_h  ethernet;
-    ipv4_h      ipv4;
-    l4_ports_h  l4_ports;
-    udp_h       udp;
+    ethernet_h ethernet;
+    ipv4_h ipv4;
+    l4_ports_h l4_ports;
+    udp_h udp;
     transport_h transport;
-    int_md_shim_h   int_md_shim;
-    int_md_h        int_md;
-    int_node_h      int_node;
-    int_ports_h     int_ports;
-    int_latency_h   int_latency;
-    int_queue_h     int_queue;
-    int_time_h      int_ingress_time;
-    int_time_h      int_egress_time;
+    int_md_shim_h int_md_shim;
+    int_md_h int_md;
+    int_node_h int_node;
+    int_ports_h int_ports;
+    int_latency_h int_latency;
+    int_queue_h int_queue;
+    int_time_h int_ingress_time;
+    int_time_h int_egress_time;
     int_two_words_h int_level_2_ports;
-    int_tx_h        int_tx;
-    int_word_h[8]   int_unknown;
+    int_tx_h int_tx;
+    int_word_h[8] int_unknown;
 }
 
 struct metadata_t {}

@@ -4,7 +4,7 @@ import { spawn } from "node:child_process";
 import { existsSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { fileURLToPath, pathToFileURL } from "node:url";
-import rpc from "vscode-jsonrpc/node.js";
+import rpc from "vscode-jsonrpc/node";
 
 export const ROOT = join(dirname(fileURLToPath(import.meta.url)), "..", "..", "..");
 
@@ -84,15 +84,19 @@ export class Session {
   }
 }
 
-/** `count` keystrokes: a statement is typed letter by letter into bodies all over the text, and taken out again. */
+/**
+ * `count` keystrokes: a statement or a comment is typed letter by letter into bodies all over the text, and taken out
+ * again. Within the statement the program is wrong, within the comment it is right and checked as a whole.
+ */
 export function* keystrokes(text, count) {
   const places = [...text.matchAll(/\bapply\s*\{\n|\bstate\s+\w+\s*\{\n/g)].map((found) => found.index + found[0].length);
-  const statement = "hdr.ethernet.x = 1;\n";
+  const typed = ["hdr.ethernet.x = 1;\n", "// as it should be\n"];
   for (let made = 0, place = 0; made < count; place += 1) {
     // Where a body begins now that what was typed before is gone.
     const start = places[(place * 7) % places.length];
-    for (let letter = 0; letter < statement.length && made < count; letter += 1, made += 1) {
-      yield { at: start + letter, taken: 0, written: statement[letter] };
+    const content = typed[place % 2];
+    for (let letter = 0; letter < content.length && made < count; letter += 1, made += 1) {
+      yield { at: start + letter, taken: 0, written: content[letter] };
     }
     yield { at: start, taken: -1, written: "" };
   }

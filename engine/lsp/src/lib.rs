@@ -14,6 +14,7 @@
 pub mod analysis;
 pub mod config;
 pub mod features;
+pub mod format;
 pub mod names;
 pub mod text;
 pub mod view;

@@ -1,14 +1,16 @@
 //! Questions of a client, answered from an analysis of the text that it has.
 
-use crate::features::{actions, completion, hover, inlay, navigation, rename, signature, symbols};
+use crate::features::{
+    actions, completion, formatting, hover, inlay, navigation, rename, signature, symbols, workspace_edit,
+};
 use crate::view::{Cursor, View};
 use lsp_server::{ErrorCode, Request, Response};
 use lsp_types::request::{
-    CodeActionRequest, Completion, DocumentHighlightRequest, DocumentSymbolRequest, GotoDefinition,
-    HoverRequest, InlayHintRequest, PrepareRenameRequest, References, Rename, Request as _,
+    CodeActionRequest, Completion, DocumentHighlightRequest, DocumentSymbolRequest, Formatting,
+    GotoDefinition, HoverRequest, InlayHintRequest, PrepareRenameRequest, References, Rename, Request as _,
     SignatureHelpRequest,
 };
-use lsp_types::{CompletionList, Position, TextDocumentIdentifier, Uri, WorkspaceEdit};
+use lsp_types::{CompletionList, Position, TextDocumentIdentifier, Uri};
 use p4cc_syntax::Diagnostic;
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
@@ -36,6 +38,7 @@ pub fn is_known(method: &str) -> bool {
         References::METHOD,
         DocumentHighlightRequest::METHOD,
         DocumentSymbolRequest::METHOD,
+        Formatting::METHOD,
         HoverRequest::METHOD,
         Completion::METHOD,
         SignatureHelpRequest::METHOD,
@@ -123,10 +126,7 @@ fn at_position(asking: &Asking<'_>, path: &Path, cursor: Cursor, request: &Reque
         Rename::METHOD => {
             let asked: lsp_types::RenameParams = params(request)?;
             match rename::rename(everywhere(), &asked.new_name) {
-                Ok(edits) => {
-                    let changes = Some(edits.into_iter().collect());
-                    json(WorkspaceEdit { changes, ..WorkspaceEdit::default() })
-                }
+                Ok(edits) => json(workspace_edit(edits)),
                 Err(why) => Err((ErrorCode::RequestFailed, why)),
             }
         }
@@ -137,6 +137,10 @@ fn at_position(asking: &Asking<'_>, path: &Path, cursor: Cursor, request: &Reque
 fn in_document(view: &View<'_>, findings: &[Diagnostic], file: usize, request: &Request) -> Answer {
     match request.method.as_str() {
         DocumentSymbolRequest::METHOD => json(symbols::symbols(view, file)),
+        Formatting::METHOD => match formatting::edits(view, file) {
+            Ok(edits) => json(edits),
+            Err(why) => Err((ErrorCode::RequestFailed, why)),
+        },
         InlayHintRequest::METHOD => {
             let asked: lsp_types::InlayHintParams = params(request)?;
             json(inlay::hints(view, file, asked.range))

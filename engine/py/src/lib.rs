@@ -44,7 +44,7 @@ mod _engine {
     #[pymodule_export]
     use crate::look::Look;
     #[pymodule_export]
-    use crate::lsp::serve_lsp;
+    use crate::lsp::{format_p4, serve_lsp};
     #[pymodule_export]
     use crate::network::{Network, network_schema};
     #[pymodule_export]

@@ -6,9 +6,8 @@
 use crate::cursor::{Token, tokens};
 use crate::names::{Def, DefKind};
 use crate::view::View;
-use lsp_types::{CodeAction, CodeActionKind, Position, Range, TextEdit, WorkspaceEdit};
+use lsp_types::{CodeAction, CodeActionKind, Position, Range, TextEdit};
 use p4cc_syntax::{Diagnostic as Finding, Span};
-use std::collections::HashMap;
 
 /// A title, and what is written where.
 struct Remedy {
@@ -35,13 +34,11 @@ pub fn actions(view: &View<'_>, findings: &[Finding], file: usize, range: Range)
             let uri = view.uri(remedy.file)?;
             let answers =
                 shown.iter().filter(|one| one.message.starts_with(&finding.message)).cloned().collect();
-            // The protocol wants a map, of which one entry is never out of order.
-            let changes = HashMap::from([(uri, remedy.edits)]);
             Some(CodeAction {
                 title: remedy.title,
                 kind: Some(CodeActionKind::QUICKFIX),
                 diagnostics: Some(answers),
-                edit: Some(WorkspaceEdit { changes: Some(changes), ..WorkspaceEdit::default() }),
+                edit: Some(super::workspace_edit([(uri, remedy.edits)])),
                 is_preferred: Some(true),
                 ..CodeAction::default()
             })

@@ -3,6 +3,7 @@
 pub mod actions;
 pub mod completion;
 pub mod diagnostics;
+pub mod formatting;
 pub mod hover;
 pub mod inlay;
 pub mod macros;
@@ -10,3 +11,14 @@ pub mod navigation;
 pub mod rename;
 pub mod signature;
 pub mod symbols;
+
+use lsp_types::{TextEdit, Uri, WorkspaceEdit};
+
+/// Edits of a document.
+pub type Edits = (Uri, Vec<TextEdit>);
+
+/// Edits of documents as the protocol has them.
+#[allow(clippy::mutable_key_type, reason = "the map is that of the protocol's types")]
+pub fn workspace_edit(edits: impl IntoIterator<Item = Edits>) -> WorkspaceEdit {
+    WorkspaceEdit { changes: Some(edits.into_iter().collect()), ..WorkspaceEdit::default() }
+}

@@ -1,5 +1,6 @@
 //! Another name for what the cursor is on, wherever it is used.
 
+use super::Edits;
 use crate::names::{DefId, DefKind};
 use crate::view::{Cursor, View};
 use crate::{builtin, paths};
@@ -55,8 +56,8 @@ const RESERVED: [&str; 44] = [
     "varbit",
 ];
 
-/// Edits by document.
-pub type Edits = Vec<(Uri, Vec<TextEdit>)>;
+/// Edits of a document by line and column.
+type Placed = (Uri, BTreeMap<(u32, u32), TextEdit>);
 
 /// The range of the name, if it can have another.
 ///
@@ -75,7 +76,7 @@ pub fn prepare(view: &View<'_>, cursor: Cursor) -> Result<Range, String> {
 pub fn rename<'a>(
     programs: impl Iterator<Item = (&'a View<'a>, Cursor)>,
     name: &str,
-) -> Result<Edits, String> {
+) -> Result<Vec<Edits>, String> {
     let word = name.chars().all(|c| c.is_ascii_alphanumeric() || c == '_');
     if !word || name.is_empty() || name.starts_with(|first: char| first.is_ascii_digit()) {
         return Err(format!("`{name}` is not a name: letters, digits and `_`, no digit first"));
@@ -83,7 +84,7 @@ pub fn rename<'a>(
     if RESERVED.contains(&name) || name == "void" || name == "_" {
         return Err(format!("`{name}` is a word of the language; choose another name"));
     }
-    let mut edits: BTreeMap<PathBuf, (Uri, BTreeMap<(u32, u32), TextEdit>)> = BTreeMap::new();
+    let mut edits: BTreeMap<PathBuf, Placed> = BTreeMap::new();
     for (at, (view, cursor)) in programs.enumerate() {
         let def = match target(view, cursor) {
             Ok((def, _)) => def,

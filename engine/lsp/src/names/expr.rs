@@ -104,6 +104,10 @@ impl Builder {
         let base = self.expr(base);
         match self.names.target(&base) {
             Ty::Stack(elem, _) => (**elem).clone(),
+            Ty::Tuple(items) => {
+                let at = self.size(index).and_then(|at| items.get(at as usize));
+                at.cloned().unwrap_or_default()
+            }
             _ => Ty::Unknown,
         }
     }

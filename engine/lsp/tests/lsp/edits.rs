@@ -4,7 +4,9 @@ use lsp_types::{Position, Range, TextDocumentContentChangeEvent};
 use p4cc_budget::Budget;
 use p4cc_lsp::analysis::{Analysis, Overlay};
 use p4cc_lsp::config::Config;
-use p4cc_lsp::features::{completion, diagnostics, hover, inlay, navigation, rename, signature, symbols};
+use p4cc_lsp::features::{
+    completion, diagnostics, formatting, hover, inlay, navigation, rename, signature, symbols,
+};
 use p4cc_lsp::text::{Encoding, Lines, apply};
 use p4cc_lsp::view::{Cursor, View};
 use proptest::prelude::*;
@@ -12,7 +14,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 /// Programs of the repository.
-fn programs() -> Vec<PathBuf> {
+pub fn programs() -> Vec<PathBuf> {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
     let folders =
         ["p4src/v1model", "p4src/tna", "engine/filetests/cases/run", "engine/filetests/cases/check"];
@@ -108,6 +110,8 @@ fn ask_everything(path: &Path, text: &str, at: f64) {
         );
     }
     inlay::hints(&view, 0, all);
+    // What is left as it is has a reason.
+    let _ = formatting::edits(&view, 0);
     p4cc_lsp::features::actions::actions(&view, &findings, 0, all);
     let around = (text.len() as f64 * at) as usize;
     for byte in (around..text.len()).take(24).filter(|at| text.is_char_boundary(*at)) {

@@ -5,6 +5,7 @@ mod client;
 mod completion;
 mod documents;
 mod edits;
+mod formatting;
 mod names;
 
 /// A small program that has a little of everything, without a warning.
