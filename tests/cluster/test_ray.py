@@ -93,7 +93,7 @@ def test_nodes_die_and_the_results_are_those_of_one_machine(
 ) -> None:
     path, seen = study(tmp_path), store[0]
     local = command(nodes, path, tmp_path / "local" / "out", "--jobs", "2")
-    assert local.communicate(timeout=300)[1].count("error") == 0
+    assert local.communicate(timeout=900)[1].count("error") == 0
 
     words = ("--on", nodes.address, "--store", "s3://studies/killed", "--memory", "300MB")
     first = command(nodes, path, tmp_path / "cluster" / "out", *words)
@@ -115,7 +115,7 @@ def test_nodes_die_and_the_results_are_those_of_one_machine(
     nodes.start_head()
     nodes.start_workers(1)
     again = command(nodes, path, tmp_path / "cluster" / "out", *words)
-    told = again.communicate(timeout=300)[1]
+    told = again.communicate(timeout=900)[1]
     assert again.returncode == 0, told
     assert hashes(tmp_path / "cluster" / "out") == hashes(tmp_path / "local" / "out")
     assert len(seen.written) == RUNS
@@ -145,5 +145,5 @@ def test_ctrl_c_ends_it_and_results_come_back_without_a_store(nodes: Nodes, tmp_
     assert large.returncode == 2
     # The machine itself goes on where the cluster stopped.
     local = command(nodes, path, tmp_path / "cluster" / "out", "--jobs", "2")
-    assert local.wait(timeout=300) == 0
+    assert local.wait(timeout=900) == 0
     assert len(list(kept.glob("*/*.zip"))) == RUNS

@@ -96,7 +96,11 @@ LIMITED = "from p4cc.grading.worker import limit; limit({memory}, {seconds}); {c
 
 @pytest.mark.parametrize(
     ("code", "ends"),
-    [("bytearray(900_000_000)", "MemoryError"), ("while True: pass", ""), ("open('made', 'wb', 0).write(b'x')", "OSError")],
+    [
+        ("bytearray(900_000_000)", "MemoryError"),
+        ("while True: pass", ""),
+        ("open('made', 'wb', 0).write(b'x')", "OSError"),
+    ],
 )
 def test_a_worker_ends_at_its_limits(tmp_path: Path, code: str, ends: str) -> None:
     text = LIMITED.format(memory=800_000_000, seconds=1, code=code)
