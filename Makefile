@@ -165,7 +165,9 @@ browser:
 tofino-report: setup ## What p4src/tna takes of a Tofino, by p4c's back end (P4C=driver of p4c, ARGS="mine.p4 --markdown"; docs/tofino.md)
 	@$(BIN)/p4cc tofino-report $(ARGS)
 
-SEED ?= $(shell od -An -N4 -tu4 /dev/urandom | tr -d ' ')
+ifndef SEED
+SEED := $(shell od -An -N4 -tu4 /dev/urandom | tr -d ' ')
+endif
 
 .PHONY: properties
 properties: setup $(TEST_STAMP) ## Property tests on new random examples, where `make test` draws the same ones (SEED=17 for those of a run)

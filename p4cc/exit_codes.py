@@ -24,6 +24,7 @@ ANSWER_NO: Mapping[str, str] = {
     "dissector": "the program has errors",
     "fmt": "with --check, a file would change",
     "stf": "a test failed",
+    "trace-packet": "a command of the test failed",
     "tofino-report": "a program does not compile for a chip",
     "lab": "a command or a check failed",
     "controller plan": "K is not less than K_dc",

@@ -67,7 +67,7 @@ def grade(
     grades: list[Grade] = []
     try:
         with counted("grading", len(programs), quiet=as_json) as advance:
-            for one in graded(course, texts, programs, limits, jobs or os.cpu_count() or 1):
+            for one in graded(course, texts, programs, limits, jobs or len(os.sched_getaffinity(0))):
                 grades.append(one)
                 advance(one.student)
     except KeyboardInterrupt:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import string
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -11,11 +12,18 @@ import typer
 
 from p4cc.commands.program import Defines, IncludeDirs
 from p4cc.errors import UserError
+from p4cc.exit_codes import DIFFERS
 from p4cc.files import read_text, write_text
 from p4cc.planning.programs import compile_program
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
+
+
+_NO_ENTRIES = re.compile(
+    r"^\s*(packet|expect|no_packet|wait|check_counter|\w+_(read|get|get_rates))\b.*$", re.MULTILINE
+)
+"""Commands of a test that send, compare or read."""
 
 
 def register(app: typer.Typer) -> None:
@@ -30,7 +38,7 @@ def trace_packet(
     ] = None,
     packet: Annotated[
         str | None,
-        typer.Option("--packet", metavar="HEX", help="Trace this packet, and none of TEST's. Hexadecimal digits."),
+        typer.Option("--packet", metavar="HEX", help="Trace this packet in place of TEST's. Hexadecimal digits."),
     ] = None,
     port: Annotated[int, typer.Option("--port", min=0, max=511, help="Port on which --packet comes in.")] = 0,
     page: Annotated[Path | None, typer.Option("--html", help="Write the page to this file.")] = None,
@@ -38,10 +46,12 @@ def trace_packet(
     include: IncludeDirs = None,
     define: Defines = None,
 ) -> None:
-    """Show the way of packets through a program, step by step, on the embedded switch.
+    """Show the path of each packet through a program, step by step, on the embedded switch.
 
-    For each packet: parser states, headers that become valid, tables with the entry that matched or the nearest one
-    and the bits that differ, actions with their parameters, every value that changes, and the bytes that come out.
+    For each packet: parser states, headers that become valid, tables with the entry that matched or the closest entry
+    and the differing bits, actions with their parameters, every value that changes, and the bytes that come out.
+
+    Exit code: 0 the packets were followed, 1 a command of the test failed, 2 bad input.
 
     Examples:
 
@@ -62,13 +72,15 @@ def trace_packet(
         write_text(page, page_of(f"Packets through {program.name}", packets, problems))
     if as_json:
         typer.echo(json.dumps({"packets": packets, "problems": problems}, indent=1))
-        return
-    for line, text in problems:
-        typer.echo(f"{test or '--packet'}: line {line}: {text}", err=True)
-    for one in packets:
-        _show(one)
-    if page is not None:
-        typer.echo(f"wrote {page}")
+    else:
+        for line, text in problems:
+            typer.echo(f"{test or '--packet'}: line {line}: {text}", err=True)
+        for one in packets:
+            _show(one)
+        if page is not None:
+            typer.echo(f"wrote {page}")
+    if problems:
+        raise typer.Exit(DIFFERS)
 
 
 def _commands(test: Path | None, packet: str | None, port: int) -> str:
@@ -78,6 +90,9 @@ def _commands(test: Path | None, packet: str | None, port: int) -> str:
     text = ""
     if test is not None:
         text = read_text(test, "test")
+        if packet is not None:
+            # Lines keep their numbers.
+            text = _NO_ENTRIES.sub("", text)
     if packet is not None:
         digits = "".join(packet.removeprefix("0x").split())
         if not digits or len(digits) % 2 or set(digits) - set(string.hexdigits):

@@ -39,7 +39,7 @@ class Course(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True)
 
     title: str = ""
-    program: str
+    program: Annotated[str, Field(min_length=1)]
     """File in each submission: P4-16 source."""
     tests: Annotated[list[CourseTest], Field(min_length=1, max_length=1_000)]
     define: list[str] = []

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import signal
 import subprocess
 import sys
 from concurrent.futures import ThreadPoolExecutor, as_completed
@@ -17,8 +18,12 @@ if TYPE_CHECKING:
 
     from p4cc.grading.course import Course, CourseTest
 
-MOST_OUTPUT = 50_000_000
-"""Longest result of a submission, in bytes: the ways of packets make most of it."""
+MOST_NAME_BYTES = 200
+"""Longest name of a student, so that the name of a page fits every file system."""
+NO_STUDENTS = (".", "__MACOSX")
+"""Names of folders that tools leave behind begin so."""
+AT_LIMITS = {signal.SIGKILL, signal.SIGXCPU, signal.SIGABRT}
+"""Signals that a process ends by at its limits: memory that is refused ends p4cc's engine by the last."""
 
 
 @dataclass(frozen=True)
@@ -30,7 +35,7 @@ class Limits:
 
 
 @dataclass(frozen=True)
-class TestGrade:
+class GradedTest:
     """Result of one test."""
 
     test: CourseTest
@@ -49,7 +54,7 @@ class Grade:
     """Result of one submission; `error` says why no test ran."""
 
     student: str
-    tests: Sequence[TestGrade]
+    tests: Sequence[GradedTest]
     error: str = ""
 
     @property
@@ -60,13 +65,31 @@ class Grade:
 
 def submissions(folder: Path, program: str) -> dict[str, Path]:
     """Programs by student: those of a folder's folders, or the one of the folder itself; raises UserError."""
+    inside = sorted(path for path in folder.iterdir() if path.is_dir()) if folder.is_dir() else []
+    students = [path for path in inside if not path.name.startswith(NO_STUDENTS)]
+    of_students = [path for path in students if (path / program).is_file()]
     if (folder / program).is_file():
-        return {folder.resolve().name: folder / program}
-    students = sorted(path for path in folder.iterdir() if path.is_dir()) if folder.is_dir() else []
+        if of_students:
+            cause = f"{program} is in this folder and in {of_students[0].name}"
+            raise UserError(cause, place=str(folder), remedy="keep one submission, or a folder for each student")
+        return {_name(folder.resolve()): folder / program}
     if not students:
         remedy = f"give a folder with a folder for each student, or one that holds {program}"
         raise UserError("no submission is there", place=str(folder), remedy=remedy)
-    return {path.name: path / program for path in students}
+    return {_name(path): path / program for path in students}
+
+
+def _name(folder: Path) -> str:
+    """A student's name, which becomes that of a page."""
+    try:
+        length = len(folder.name.encode())
+    except UnicodeEncodeError:
+        place = folder.name.encode(errors="replace").decode()
+        raise UserError("the folder's name is not UTF-8", place=place, remedy="rename it") from None
+    if length > MOST_NAME_BYTES:
+        cause = f"the folder's name has {length} bytes, more than {MOST_NAME_BYTES}"
+        raise UserError(cause, place=str(folder), remedy="rename it")
+    return folder.name
 
 
 def graded(
@@ -84,12 +107,12 @@ def graded(
 
 def _grade(course: Course, texts: Mapping[str, str], student: str, program: Path, limits: Limits) -> Grade:
     def failed(error: str) -> Grade:
-        return Grade(student, [TestGrade(test, passed=False) for test in course.tests], error)
+        return Grade(student, [GradedTest(test, passed=False) for test in course.tests], error)
 
     if not program.is_file():
         return failed(f"{program.name} is missing")
     task = {
-        "program": str(program.resolve()),
+        "program": str(program.absolute()),
         "define": course.define,
         "tests": [texts[test.stf] for test in course.tests],
         "memory_bytes": limits.memory_bytes,
@@ -114,16 +137,17 @@ def _grade(course: Course, texts: Mapping[str, str], student: str, program: Path
 def _read(
     done: subprocess.CompletedProcess[str], course: Course, failed: Callable[[str], Grade], limits: Limits, student: str
 ) -> Grade:
-    """The grade in a worker's output; a worker that ended otherwise ran into a limit."""
-    if done.returncode < 0:
-        return failed(f"ended at its limits: {limits.seconds} s of processor time, {limits.memory_bytes} bytes")
-    if done.returncode or len(done.stdout) > MOST_OUTPUT:
-        last = done.stderr.strip().splitlines()[-1:] or ["no message"]
-        return failed(
-            f"ended at its limits ({last[0]}): {limits.memory_bytes} bytes of memory, {MOST_OUTPUT} of output"
-        )
-    result: dict[str, Any] = json.loads(done.stdout)
+    """The grade in a worker's output; one that ended before it told the results is a failure."""
+    results, _, ways = done.stdout.partition("\n")
+    if not results:
+        if -done.returncode in AT_LIMITS or "MemoryError" in done.stderr:
+            return failed(f"ended at its limits: {limits.seconds} s of processor time, {limits.memory_bytes} bytes")
+        last = done.stderr.strip().splitlines()[-1:] or [f"exit code {done.returncode}"]
+        return failed(f"p4cc failed on it, which is an error of p4cc: {last[0]}")
+    result: dict[str, Any] = json.loads(results)
     if "error" in result:
         return failed(result["error"])
-    pairs = zip(course.tests, result["tests"], strict=True)
-    return Grade(student, [TestGrade(test, one["passed"], one["problems"], one["packets"]) for test, one in pairs])
+    # A worker that ended while it followed packets has told the results.
+    packets: list[list[Any]] = json.loads(ways) if ways.endswith("\n") else [[] for _ in course.tests]
+    rows = zip(course.tests, result["tests"], packets, strict=True)
+    return Grade(student, [GradedTest(test, one["passed"], one["problems"], way) for test, one, way in rows])

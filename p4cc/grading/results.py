@@ -14,15 +14,20 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from p4cc.grading.course import Course
-    from p4cc.grading.grade import Grade, TestGrade
+    from p4cc.grading.grade import Grade, GradedTest
 
-XML_TEXT = str.maketrans({code: "\N{REPLACEMENT CHARACTER}" for code in range(32) if code not in (9, 10, 13)})
-"""Control characters, which XML cannot hold."""
+_NO_XML = (*(code for code in range(32) if code not in (9, 10, 13)), *range(0xD800, 0xE000), 0xFFFE, 0xFFFF)
+XML_TEXT = str.maketrans(dict.fromkeys(_NO_XML, "\N{REPLACEMENT CHARACTER}"))
+"""Characters that XML cannot hold."""
+
+
+FORMULA = ("=", "+", "-", "@", "\t", "\r")
+"""What a spreadsheet computes begins so."""
 
 
 def points_text(points: float) -> str:
     """Points without a needless fraction."""
-    return f"{points:g}"
+    return f"{points:.10g}"
 
 
 def csv_text(course: Course, grades: Sequence[Grade]) -> str:
@@ -34,8 +39,8 @@ def csv_text(course: Course, grades: Sequence[Grade]) -> str:
         earned = [points_text(test.points) for test in grade.tests]
         error = grade.error.strip().splitlines()[:1]
         # A name that a spreadsheet would compute is text.
-        student = f"'{grade.student}" if grade.student[:1] in "=+-@" else grade.student
-        writer.writerow([student, *earned, points_text(grade.points), points_text(course.points), *(error or [""])])
+        texts = [f"'{text}" if text.startswith(FORMULA) else text for text in (grade.student, *(error or [""]))]
+        writer.writerow([texts[0], *earned, points_text(grade.points), points_text(course.points), texts[1]])
     return text.getvalue()
 
 
@@ -50,7 +55,7 @@ def junit_text(course: Course, grades: Sequence[Grade]) -> str:
             case = ET.SubElement(suite, "testcase", classname=_xml(grade.student), name=_xml(test.test.label))
             if not test.passed:
                 why = grade.error or "\n".join(test.problems)
-                failure = ET.SubElement(case, "failure", message=_xml(test.test.hint or why.splitlines()[0]))
+                failure = ET.SubElement(case, "failure", message=_xml(test.test.hint or why.partition("\n")[0]))
                 failure.text = _xml(why)
     ET.indent(suites)
     return ET.tostring(suites, encoding="unicode", xml_declaration=True) + "\n"
@@ -73,7 +78,7 @@ def _body(course: Course, grade: Grade) -> Iterator[str]:
         yield from _test(test)
 
 
-def _test(test: TestGrade) -> Iterator[str]:
+def _test(test: GradedTest) -> Iterator[str]:
     kind, outcome = ("hit", "passed") if test.passed else ("lost", "failed")
     points = f"{points_text(test.points)} of {points_text(test.test.points)}"
     yield f'<h2>{escape(test.test.label)}: <span class="{kind}">{outcome}</span>, {points}</h2>'

@@ -1,53 +1,46 @@
 """Grades one program in a process with limits: `python -m p4cc.grading.worker`, a task as JSON on standard input.
 
-Limits are set before the program is read. The process has a network of its own without any interface where the kernel
-allows that; tests run on the embedded switch, which opens no socket in any case.
+Two lines of JSON come out: the results, then the ways of some packets of the tests that failed. Following packets
+takes more than running a test, and what ends there must not cost a result.
 """
 
 from __future__ import annotations
 
-import ctypes
 import json
-import resource
 import sys
 from pathlib import Path
 from typing import Any
 
 from p4cc.errors import UserError
+from p4cc.grading.sandbox import limit, read_only
 from p4cc.planning.programs import CompiledProgram, compile_program
 
-_CLONE_NEWNET, _CLONE_NEWUSER = 0x40000000, 0x10000000
 MOST_TRACED = 3
 """Packets of a failed test whose way is kept."""
+MOST_TRACE_CHARACTERS = 5_000_000
 
 
 def main() -> None:
-    """Reads a task, writes a result."""
+    """Reads a task, writes its results."""
     task: dict[str, Any] = json.load(sys.stdin)
+    program = Path(task["program"])
     limit(task["memory_bytes"], task["cpu_s"])
-    json.dump(graded(task), sys.stdout)
+    read_only(program.parent)
+    compiled, error = _compiled(program, task["define"])
+    if compiled is None:
+        print(json.dumps({"error": error}))
+        return
+    results = [tested(compiled, text) for text in task["tests"]]
+    print(json.dumps({"tests": results}), flush=True)
+    print(json.dumps(_traced(compiled, task["tests"], results)))
 
 
-def limit(memory_bytes: int, cpu_s: int) -> None:
-    """Bounds this process: memory, processor time, no files written, no core, no network."""
-    resource.setrlimit(resource.RLIMIT_AS, (memory_bytes, memory_bytes))
-    resource.setrlimit(resource.RLIMIT_CPU, (cpu_s, cpu_s))
-    resource.setrlimit(resource.RLIMIT_FSIZE, (0, 0))
-    resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
-    libc = ctypes.CDLL(None)
-    if libc.unshare(_CLONE_NEWNET):
-        libc.unshare(_CLONE_NEWUSER | _CLONE_NEWNET)
-
-
-def graded(task: dict[str, Any]) -> dict[str, Any]:
-    """Compiles the program and runs each test: `error`, or `tests` in the order of the task."""
+def _compiled(program: Path, defines: list[str]) -> tuple[CompiledProgram | None, str]:
     try:
-        compiled = compile_program(Path(task["program"]), (), tuple(task["define"]))
+        compiled = compile_program(program, (), tuple(defines))
     except UserError as error:
-        return {"error": str(error)}
-    if not compiled.ok:
-        return {"error": compiled.rendered}
-    return {"tests": [tested(compiled, text) for text in task["tests"]]}
+        return None, str(error)
+    return (compiled, "") if compiled.ok else (None, compiled.rendered)
 
 
 def tested(compiled: CompiledProgram, text: str) -> dict[str, Any]:
@@ -55,13 +48,21 @@ def tested(compiled: CompiledProgram, text: str) -> dict[str, Any]:
     try:
         report = compiled.run_stf(text)
     except UserError as error:
-        return {"passed": False, "problems": [str(error)], "packets": []}
+        return {"passed": False, "problems": [str(error)], "can_trace": False}
     problems = [f"line {one.line}: {one.message}" if one.line else one.message for one in report.problems]
-    if not problems:
-        return {"passed": True, "problems": [], "packets": []}
-    is_test = all(one.kind != "syntax" for one in report.problems)
-    packets = compiled.trace_stf(text).packets[:MOST_TRACED] if is_test else []
-    return {"passed": False, "problems": problems, "packets": packets}
+    can_trace = bool(problems) and all(one.kind != "syntax" for one in report.problems)
+    return {"passed": not problems, "problems": problems, "can_trace": can_trace}
+
+
+def _traced(compiled: CompiledProgram, texts: list[str], results: list[dict[str, Any]]) -> list[list[Any]]:
+    """The first packets of each failed test, while they fit."""
+    found: list[list[Any]] = []
+    left = MOST_TRACE_CHARACTERS
+    for text, result in zip(texts, results, strict=True):
+        packets = compiled.trace_stf(text).packets[:MOST_TRACED] if result["can_trace"] and left > 0 else []
+        left -= len(json.dumps(packets))
+        found.append(packets if left > 0 else [])
+    return found
 
 
 if __name__ == "__main__":

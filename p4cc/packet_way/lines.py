@@ -44,6 +44,8 @@ def lines(packet: Mapping[str, Any]) -> Iterator[Line]:
                 yield Line(0, "block", step_text(step))
             case _:
                 yield Line(1, "step", step_text(step))
+    if left_out := packet.get("steps_left_out"):
+        yield Line(0, "lost", f"... and {left_out} more steps")
     for sent in packet["sent"]:
         size = len(sent["bytes"]) // 2
         yield Line(0, "sent", f"sent out of port {sent['port']}, {size} bytes")
@@ -89,13 +91,13 @@ def _entry(step: Mapping[str, Any]) -> Iterator[Line]:
     entry = step.get("entry")
     count = step.get("entries") or 0
     if entry is None:
-        yield Line(2, "miss", "the table has no entries" if not count else f"none of {count} entries is shown")
+        yield Line(2, "miss", "the table has no entries" if not count else f"{counted(count)}, none compared")
         return
     text = f"{', '.join(entry['keys']) or 'no key'} -> {entry['action']}"
     if step["hit"]:
         yield Line(2, "hit", f"entry {text}")
         return
-    yield Line(2, "miss", f"nearest of {counted(count)}: {text}")
+    yield Line(2, "miss", f"closest of {counted(count)}: {text}")
     for one in entry["differs"]:
         yield Line(2, "miss", f"  {one['key']} {_difference(one['bits'])}")
 

@@ -89,3 +89,16 @@ def test_what_cannot_be_formatted_is_left_alone_with_a_message(
 def test_the_programs_of_p4cc_have_the_style() -> None:
     ran = fmt("--check", Path(__file__).resolve().parents[2] / "p4src")
     assert (ran.returncode, ran.stdout) == (0, "")
+
+
+def test_a_file_that_cannot_be_formatted_leaves_the_others_their_style(tmp_path: Path) -> None:
+    bad, good = tmp_path / "a.p4", tmp_path / "b.p4"
+    bad.write_text("#define A(x) x\nconst bit<8> X = \\\n 1;\n")
+    good.write_bytes(PROGRAM.replace("\n", "\r\n").encode())
+    good.chmod(0o640)
+    ran = fmt(bad, good)
+    assert (ran.returncode, ran.stdout) == (2, f"formatted {good}\n")
+    assert "backslash" in ran.stderr
+    assert good.read_bytes() == STYLED.replace("\n", "\r\n").encode()
+    assert good.stat().st_mode & 0o777 == 0o640
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["a.p4", "b.p4"]

@@ -218,8 +218,8 @@ pub trait Trace {
     const ENABLED: bool = true;
     /// A block was entered by a jump (a parser state, when its label is not empty).
     fn block(&mut self, _func: FuncId, _block: BlockId, _values: Values<'_>) {}
-    /// A table was applied; `values` holds its keys.
-    fn table(&mut self, _table: TableId, _hit: bool, _values: Values<'_>) {}
+    /// A table was applied; `entry` is the number of the entry that it hit, and `values` holds its keys.
+    fn table(&mut self, _table: TableId, _entry: Option<u32>, _values: Values<'_>) {}
     /// An action runs, `within` another one, or a table's or a control's own; `values` holds its parameters.
     fn action(&mut self, _action: ActionId, _within: bool, _values: Values<'_>) {}
     /// `mark_to_drop` runs, in an action or in a control itself.

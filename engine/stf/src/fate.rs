@@ -250,7 +250,7 @@ mod tests {
         for exec in [ExecChoice::Interp, ExecChoice::Native] {
             let report = report_of(&program, "packet 0 0c 00\n", exec);
             let found: Vec<String> = report.problems.iter().map(ToString::to_string).collect();
-            assert_eq!(found, ["line 1: the limit of 1048576 steps in a control's loops did not hold"]);
+            assert_eq!(found, ["line 1: a control's bound of 1048576 steps did not hold"]);
         }
     }
 

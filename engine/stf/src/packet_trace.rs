@@ -6,7 +6,7 @@ use p4cc_ir::{ActionCall, Bits, MatchValue, Program, Table, TableId};
 use p4cc_switch::{Step, TraceEvent, digits};
 use serde::Serialize;
 
-/// Most entries of a table that are compared with a packet.
+/// Most entries of a table that are compared with a packet that misses.
 const MAX_ENTRIES: usize = 1 << 16;
 
 /// What the packets of a test did.
@@ -29,6 +29,8 @@ pub struct TracedPacket {
     pub bytes: String,
     /// What it did.
     pub steps: Vec<TracedStep>,
+    /// Steps behind these.
+    pub steps_left_out: u64,
     /// What came out.
     pub sent: Vec<SentPacket>,
 }
@@ -82,7 +84,9 @@ pub struct Difference {
 pub(super) fn steps(events: Vec<TraceEvent>, program: &Program, state: Option<&State>) -> Vec<TracedStep> {
     let explained = events.into_iter().map(|event| {
         let found = match (&event.step, state) {
-            (Step::Table { table, key, hit }, Some(state)) => compared(program, state, table, key, *hit),
+            (Step::Table { table, key, entry, .. }, Some(state)) => {
+                compared(program, state, table, key, *entry)
+            }
             _ => None,
         };
         let (entries, entry) = found.unzip();
@@ -97,18 +101,19 @@ fn compared(
     state: &State,
     name: &str,
     key: &[(String, Bits)],
-    hit: bool,
+    hit: Option<u32>,
 ) -> Option<(usize, Option<EntryText>)> {
     let at = program.tables.iter().position(|table| table.cp.name == name)?;
     let (id, table) = (TableId::from_index(at), &program.tables[at]);
-    let entries = state.table_entries(id).take(MAX_ENTRIES);
-    let compared = entries.map(|entry| (differences(entry, key), entry));
-    let shown = if hit {
-        compared.filter(|(differs, _)| differs.is_empty()).max_by_key(|(_, entry)| rank(entry))
-    } else {
-        compared.min_by_key(|(differs, _)| {
-            (differs.len(), differs.iter().map(|one| one.bits.len()).sum::<usize>())
-        })
+    let shown = match hit {
+        Some(number) => state.entry_of_number(id, number).map(|entry| (Vec::new(), entry)),
+        None => {
+            let entries = state.table_entries(id).take(MAX_ENTRIES);
+            let bits = |differs: &[Difference]| differs.iter().map(|one| one.bits.len()).sum::<usize>();
+            entries
+                .map(|entry| (differences(entry, key), entry))
+                .min_by_key(|(differs, _)| (differs.len(), bits(differs)))
+        }
     };
     let text = |(differs, entry): (Vec<Difference>, &TableEntry)| EntryText {
         keys: entry.matches.iter().map(match_text).collect(),
@@ -117,12 +122,6 @@ fn compared(
         differs,
     };
     Some((state.table_entries(id).count(), shown.map(text)))
-}
-
-/// Entries of one key: the longer prefix, then the larger priority.
-fn rank(entry: &TableEntry) -> (u32, u32) {
-    let prefix = |value: &MatchValue| if let MatchValue::Lpm { len, .. } = value { *len } else { 0 };
-    (entry.priority, entry.matches.iter().map(prefix).sum())
 }
 
 fn differences(entry: &TableEntry, key: &[(String, Bits)]) -> Vec<Difference> {
@@ -235,8 +234,12 @@ mod tests {
     ";
 
     fn traced(test: &str) -> Traced {
+        traced_by(PROGRAM, test)
+    }
+
+    fn traced_by(program: &str, test: &str) -> Traced {
         let (source, found) =
-            Source::from_text("routes.p4", PROGRAM, &Memory::default(), &Options::default());
+            Source::from_text("routes.p4", program, &Memory::default(), &Options::default());
         assert!(found.is_empty(), "{}", source.render(&found, false));
         let (tree, found) = p4cc_syntax::parse(&source);
         assert!(found.is_empty(), "{}", source.render(&found, false));
@@ -274,6 +277,43 @@ mod tests {
         assert_eq!((entry.action.as_str(), &entry.differs[..]), ("i.forward(port = 0x2)", &[][..]));
         let sent: Vec<_> = packet.sent.iter().map(|sent| (sent.port, sent.bytes.as_str())).collect();
         assert_eq!(sent, [(2, "")]);
+    }
+
+    #[test]
+    fn of_entries_that_both_match_the_one_is_shown_whose_action_runs() {
+        let program = PROGRAM.replace("x.h.dst: lpm", "x.h.dst: ternary");
+        let rows = [
+            "add routes x.h.dst:0x0a****** forward(port:1)",
+            "add routes x.h.dst:0x0a00**** forward(port:3)",
+        ];
+        for order in [[0, 1], [1, 0]] {
+            let entries = order.map(|at| rows[at]).join("\n");
+            let traced = traced_by(&program, &format!("{entries}\npacket 0 09 0a000103"));
+            let packet = &traced.packets[0];
+            let [entry] = self::entries(packet)[..] else { panic!("{packet:?}") };
+            assert_eq!(entry.action, format!("i.forward(port = {:#x})", packet.sent[0].port));
+        }
+    }
+
+    #[test]
+    fn a_packet_that_goes_round_is_compared_with_its_own_pass() {
+        let once = "if (s.egress_port == 2) { y.level = 3; x.h.setInvalid(); }";
+        let again = "if (x.h.ttl > 7) { recirculate_preserving_field_list(0); }";
+        let traced = traced_by(&PROGRAM.replace(once, again), &format!("{ROUTES}packet 0 09 0a000103"));
+        let ttl: Vec<_> = changes(&traced.packets[0]).into_iter().filter(|one| one.contains("ttl")).collect();
+        assert_eq!(ttl, ["x.h.ttl=0x9", "x.h.ttl=0x8", "x.h.ttl=0x8", "x.h.ttl=0x7"]);
+    }
+
+    #[test]
+    fn the_first_steps_of_a_long_way_are_kept_and_the_others_counted() {
+        let often = "for (bit<16> at = 0; at < 9000; at = at + 1) { routes.apply(); }";
+        let program = PROGRAM.replace("routes.apply();", often);
+        let traced = traced_by(&program, "packet 0 09 0a000103");
+        let packet = &traced.packets[0];
+        assert!(packet.steps_left_out > 9_000, "{}", packet.steps_left_out);
+        assert!(
+            packet.steps.iter().any(|step| matches!(&step.step, Step::State { state } if state == "start"))
+        );
     }
 
     #[test]

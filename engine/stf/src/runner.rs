@@ -304,7 +304,8 @@ impl Bench {
         let steps = packet_trace::steps(events, &self.program, self.switch.observation().state());
         let sent =
             came_out.iter().map(|(port, bytes)| SentPacket { port: *port, bytes: hex(bytes) }).collect();
-        traced.push(TracedPacket { line, port, bytes: hex(bytes), steps, sent });
+        let steps_left_out = self.switch.control().take_steps_left_out();
+        traced.push(TracedPacket { line, port, bytes: hex(bytes), steps, steps_left_out, sent });
     }
 
     fn failed_assertions(&self) -> BTreeMap<String, u64> {

@@ -265,6 +265,12 @@ impl<'s> Control<'s> {
         self.switch.core.trace.set_values();
     }
 
+    /// Takes the number of steps that were left out behind the first
+    /// [`MAX_TRACE_STEPS`](crate::MAX_TRACE_STEPS) where values are traced.
+    pub fn take_steps_left_out(&mut self) -> u64 {
+        self.switch.core.trace.take_left_out()
+    }
+
     /// Takes the steps of packets, the oldest first; only the newest
     /// [`MAX_TRACE_STEPS`](crate::MAX_TRACE_STEPS) are kept.
     pub fn take_trace(&mut self) -> Vec<TraceEvent> {

@@ -65,6 +65,9 @@ pub enum Step {
         key: Vec<(String, Bits)>,
         /// Whether an entry matched.
         hit: bool,
+        /// Its number within the table.
+        #[serde(skip)]
+        entry: Option<u32>,
     },
     /// An action runs.
     Action {
@@ -139,8 +142,10 @@ struct Steps {
     at_hand: Option<u64>,
     events: VecDeque<TraceEvent>,
     expected: Option<Expected>,
-    /// Follows what packets change, if anybody wants it.
+    /// Follows what packets change, if anybody wants it; the first steps are kept then.
     values: Option<ValueTrace>,
+    /// Steps that did not fit since they were last taken.
+    left_out: u64,
 }
 
 /// What is traced where not all packets are.
@@ -179,6 +184,13 @@ impl TraceLog {
     /// Traces what packets change, too: they are to come one after the other.
     pub fn set_values(&mut self) {
         self.0.get_or_insert_default().values = Some(ValueTrace::default());
+    }
+
+    /// A parser starts, of a packet that came in or goes round again.
+    fn begin_values(&mut self) {
+        if let Some(values) = self.0.as_mut().and_then(|steps| steps.values.as_mut()) {
+            values.begin();
+        }
     }
 
     /// Keeps what changed up to here.
@@ -309,15 +321,17 @@ impl TraceLog {
     #[cold]
     fn push(&mut self, step: Step) {
         let Some(steps) = &mut self.0 else { return };
-        match (&step, &mut steps.values) {
-            (Step::Received { .. }, Some(values)) => values.arrives(),
-            (Step::Dequeued { .. }, Some(values)) => values.dequeued(),
-            _ => {}
+        if let (Step::Dequeued { .. }, Some(values)) = (&step, &mut steps.values) {
+            values.dequeued();
         }
         let Some(packet) = steps.at_hand else { return };
         match &mut steps.expected {
             Some(expected) if steps.events.len() >= expected.most => {
                 expected.left_out += 1;
+                return;
+            }
+            None if steps.events.len() == MAX_TRACE_STEPS && steps.values.is_some() => {
+                steps.left_out += 1;
                 return;
             }
             None if steps.events.len() == MAX_TRACE_STEPS => _ = steps.events.pop_front(),
@@ -336,6 +350,11 @@ impl TraceLog {
         self.0.iter().flat_map(|steps| &steps.events)
     }
 
+    /// Takes the number of steps that did not fit where values are traced.
+    pub fn take_left_out(&mut self) -> u64 {
+        self.0.as_mut().map_or(0, |steps| core::mem::take(&mut steps.left_out))
+    }
+
     /// Steps of expected packets that did not fit.
     pub fn left_out(&self) -> u64 {
         self.0.as_ref().and_then(|steps| steps.expected.as_ref()).map_or(0, |expected| expected.left_out)
@@ -352,6 +371,9 @@ impl Trace for Tracer<'_> {
     fn block(&mut self, func: FuncId, block: BlockId, values: Values<'_>) {
         let func = &self.pipeline.program().funcs[func.index()];
         let label = func.blocks.get(block.0 as usize).map_or("", |block| block.label.as_str());
+        if label == "start" {
+            self.log.begin_values();
+        }
         if block.0 == 0 || !label.is_empty() {
             self.log.keep_changes(self.pipeline, values);
         }
@@ -365,7 +387,7 @@ impl Trace for Tracer<'_> {
         }
     }
 
-    fn table(&mut self, table: TableId, hit: bool, values: Values<'_>) {
+    fn table(&mut self, table: TableId, entry: Option<u32>, values: Values<'_>) {
         if let Some(drops) = self.log.drops_mut() {
             drops.table = Some(table);
         }
@@ -374,7 +396,7 @@ impl Trace for Tracer<'_> {
         let keys = table.keys.iter().filter(|key| key.kind != MatchKind::Selector);
         self.log.keep(|| {
             let key = keys.map(|key| (key.cp.name.clone(), values.get(self.pipeline, key.var))).collect();
-            Step::Table { table: table.cp.name.clone(), key, hit }
+            Step::Table { table: table.cp.name.clone(), key, hit: entry.is_some(), entry }
         });
     }
 

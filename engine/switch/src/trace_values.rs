@@ -122,8 +122,8 @@ pub(crate) struct ValueTrace {
 }
 
 impl ValueTrace {
-    /// A packet came in.
-    pub fn arrives(&mut self) {
+    /// A parser starts.
+    pub fn begin(&mut self) {
         *self = Self::default();
     }
 

@@ -21,7 +21,7 @@ fn step(event: &TraceEvent) {
         }
         Step::Entered { block } => trace!(at_us, block, "entered"),
         Step::State { state } => debug!(at_us, state, "parser state"),
-        Step::Table { table, key, hit } => {
+        Step::Table { table, key, hit, .. } => {
             let outcome = if *hit { "hit" } else { "miss" };
             debug!(at_us, table, key = named(key), outcome, "table applied");
         }

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -12,6 +13,8 @@ import pytest
 
 from p4cc.errors import UserError
 from p4cc.grading.course import read_course
+from p4cc.grading.grade import Grade, GradedTest, submissions
+from p4cc.grading.results import csv_text, junit_text
 from tests.command_line import p4cc
 from tests.p4cc.commands.test_guides import files
 
@@ -74,6 +77,46 @@ def test_each_submission_has_its_points_and_its_page(course: Path, tmp_path: Pat
     assert "parser state start" in page, "the way of the packet of the failed test"
 
 
+CAN_RESTRICT = """
+from pathlib import Path
+from p4cc.grading.sandbox import read_only
+raise SystemExit(not read_only(Path()))
+"""
+
+
+@pytest.mark.skipif(
+    subprocess.run([sys.executable, "-c", CAN_RESTRICT], capture_output=True, check=False).returncode != 0,
+    reason="the kernel has no Landlock",
+)
+def test_another_students_program_cannot_be_read(course: Path, tmp_path: Path) -> None:
+    bob = tmp_path / "submissions" / "bob"
+    (bob / "routes.p4").write_text('#include "../alice/routes.p4"\n', encoding="utf-8")
+    (tmp_path / "submissions" / "dave" / "routes.p4").symlink_to(tmp_path / "submissions" / "alice" / "routes.p4")
+    (tmp_path / "submissions" / ".git").mkdir()
+    words = ("--tests", course, "--out", tmp_path / "out", "--json")
+    grades = json.loads(p4cc("grade", tmp_path / "submissions", *words).stdout)
+    assert {grade["student"]: grade["points"] for grade in grades} == {"=carol": 0, "alice": 4.5, "bob": 0, "dave": 0}
+
+
+@pytest.mark.usefixtures("course")
+def test_what_grading_cannot_name_is_refused_before(tmp_path: Path) -> None:
+    (tmp_path / "submissions" / "routes.p4").write_text(PROGRAM, encoding="utf-8")
+    with pytest.raises(UserError, match="is in this folder and in "):
+        submissions(tmp_path / "submissions", "routes.p4")
+    (tmp_path / "submissions" / "routes.p4").unlink()
+    os.mkdir(os.fsencode(tmp_path / "submissions") + b"/M\xfcller")  # noqa: PTH102 - pathlib has no bytes
+    with pytest.raises(UserError, match="is not UTF-8"):
+        submissions(tmp_path / "submissions", "routes.p4")
+
+
+def test_texts_are_whole_xml_and_no_formulas(course: Path) -> None:
+    read, _ = read_course(course)
+    failed = [GradedTest(test, passed=False) for test in read.tests]
+    grades = [Grade("-dave", failed, "=1+1\uffff\x00")]
+    assert "\n'-dave,0,0,0,4.5,'=1+1" in csv_text(read, grades)
+    ET.fromstring(junit_text(read, grades).partition("\n")[2])  # noqa: S314 - written by p4cc
+
+
 def test_one_submission_is_graded_by_its_folder(course: Path, tmp_path: Path) -> None:
     done = p4cc("grade", tmp_path / "submissions" / "bob", "--tests", course / "course.yaml", "--out", tmp_path / "out")
     assert done.returncode == 0, done.stderr
@@ -88,10 +131,10 @@ def test_a_loop_without_end_fails_within_its_time(course: Path, tmp_path: Path) 
     words = ("--tests", course, "--out", tmp_path / "out", "--json")
     (grade,) = json.loads(p4cc("grade", tmp_path / "submissions" / "bob", *words).stdout)
     assert grade["points"] == 0
-    assert "steps in a control's loops" in str(grade["tests"][0]["problems"])
+    assert "a control's bound of 1048576 steps" in str(grade["tests"][0]["problems"])
 
 
-LIMITED = "from p4cc.grading.worker import limit; limit({memory}, {seconds}); {code}"
+LIMITED = "from p4cc.grading.sandbox import limit; limit({memory}, {seconds}); {code}"
 
 
 @pytest.mark.parametrize(

@@ -89,4 +89,4 @@ def test_a_miss_names_the_bits_that_differ() -> None:
     entry = {"keys": ["0x8/4"], "priority": 0, "action": "go()", "differs": [{"key": "k", "bits": [3]}]}
     miss = step(step="table", table="t", key={"k": "0x1"}, hit=False, entry=entry, entries=1)
     shown = [line.text for line in lines({"steps": [miss], "sent": []})]
-    assert shown == ["table t (k=0x1): miss", "nearest of 1 entry: 0x8/4 -> go()", "  k differs in bit 3"]
+    assert shown == ["table t (k=0x1): miss", "closest of 1 entry: 0x8/4 -> go()", "  k differs in bit 3"]

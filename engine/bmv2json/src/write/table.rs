@@ -96,7 +96,7 @@ impl Writer<'_> {
                 return refuse(
                     &table.cp.name,
                     "an entry of a kind that its key does not have",
-                    "mend the entry",
+                    "correct the entry",
                 );
             };
             entries.push(json!({

@@ -40,7 +40,7 @@ impl<T: Trace> Run<'_, '_, '_, T> {
             self.slots[action_slot as usize] = u64::from(head.position());
         }
         if T::ENABLED {
-            self.trace.table(TableId(table), head.is_hit(), Values(self.slots));
+            self.trace.table(TableId(table), head.is_hit().then_some(row), Values(self.slots));
         }
         let action = head.action()?;
         let plan = &self.code.actions[action.index()];

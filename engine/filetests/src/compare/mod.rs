@@ -410,7 +410,7 @@ fn is_metered(update: &p4::Update) -> bool {
 
 /// Keeps the key of a table that missed.
 fn note(missed: &mut BTreeMap<String, BTreeSet<Vec<BitString>>>, step: &Step) {
-    let Step::Table { table, key, hit: false } = step else { return };
+    let Step::Table { table, key, hit: false, .. } = step else { return };
     let keys = missed.entry(table.clone()).or_default();
     if keys.len() < MISSED {
         let bit = |value: &Bits, at: u32| value.words()[(at / 64) as usize] >> (at % 64) & 1 == 1;

@@ -38,6 +38,9 @@ const OPERATORS: [&str; 26] = [
     "+=", "-=", "*=", "/=", "%=", "&=", "|=", "^=", "+:", "{#",
 ];
 
+/// What some editors put before the first character; a directive behind it is not seen as one.
+const BYTE_ORDER_MARK: char = '\u{feff}';
+
 /// Longest text that is formatted.
 const MAX_BYTES: usize = 16 << 20;
 
@@ -48,6 +51,9 @@ const MAX_BYTES: usize = 16 << 20;
 pub fn pieces(text: &str) -> Result<Vec<Piece<'_>>, String> {
     if text.len() > MAX_BYTES {
         return Err(format!("the text has more than {MAX_BYTES} bytes"));
+    }
+    if text.starts_with(BYTE_ORDER_MARK) {
+        return Err("line 1: the file begins with a byte order mark; save it without one".to_owned());
     }
     let (mut found, mut at) = (Vec::new(), 0);
     let (mut blank, mut line_start) = (false, true);
@@ -98,10 +104,21 @@ fn token(rest: &str) -> (Kind, usize) {
     )
 }
 
-/// Up to the end of its last line, which stays outside.
+/// Up to the end of its last line, which stays outside; a comment that begins in it takes it along to its end.
 fn directive(text: &str) -> usize {
-    let mut ends = text.match_indices('\n').map(|(at, _)| at);
-    ends.find(|at| !text[..*at].trim_end_matches('\r').ends_with('\\')).unwrap_or(text.len())
+    let mut at = 0;
+    while let Some(first) = text[at..].chars().next() {
+        let rest = &text[at..];
+        let line = rest.find('\n').unwrap_or(rest.len());
+        at += match first {
+            '\n' if !text[..at].trim_end_matches('\r').ends_with('\\') => return at,
+            '"' => string(rest).filter(|len| *len <= line).unwrap_or(1),
+            '/' if rest.starts_with("//") => line,
+            '/' if rest.starts_with("/*") => rest[2..].find("*/").map_or(rest.len(), |len| len + 4),
+            other => other.len_utf8(),
+        };
+    }
+    text.len()
 }
 
 fn string(text: &str) -> Option<usize> {

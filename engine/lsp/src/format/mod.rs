@@ -128,6 +128,17 @@ mod tests {
     use super::format;
 
     #[test]
+    fn a_comment_that_begins_in_a_directive_stays_whole() {
+        for text in [
+            "#define N 4 /* ports\n   of it */\nconst bit<8> a = N;\n",
+            "#define S \"/*\"\nconst bit<8> a = 1;\n",
+        ] {
+            assert_eq!(format(text).as_deref(), Ok(text));
+        }
+        assert!(format("\u{feff}#define A (x)\n").is_err());
+    }
+
+    #[test]
     fn a_program_gets_the_style() {
         let text = "\
 #include <core.p4>

@@ -561,9 +561,7 @@ impl Runtime {
         }
         for _ in 0..core::mem::take(&mut self.effects.loop_limits_hit) {
             // The rest of the control did not run: nobody may take the packet for a right one.
-            core.count_failed_assertion(format!(
-                "the limit of {MAX_CONTROL_STEPS} steps in a control's loops"
-            ));
+            core.count_failed_assertion(format!("a control's bound of {MAX_CONTROL_STEPS} steps"));
         }
     }
 }
