@@ -104,7 +104,7 @@ fn token(rest: &str) -> (Kind, usize) {
     )
 }
 
-/// Up to the end of its last line, which stays outside; a comment that begins in it takes it along to its end.
+/// Up to the end of its last line, which stays outside. A comment that begins in it belongs to it as a whole.
 fn directive(text: &str) -> usize {
     let mut at = 0;
     while let Some(first) = text[at..].chars().next() {
