@@ -7,6 +7,7 @@ start itself, of signals and of pipes start Python anew.
 
 from __future__ import annotations
 
+import json
 import multiprocessing
 import os
 import resource
@@ -52,8 +53,8 @@ def p4cc(
         paths = [Path(outputs, name) for name in ("stdout", "stderr")]
         for path in paths:
             path.touch()
-        call = _processes.Process(target=_call, args=(texts, folder, environment, paths, file_limit_bytes))
-        _ensure_server()
+        places = [str(folder), *_ensure_server()]
+        call = _processes.Process(target=_call, args=(texts, folder, environment, paths, file_limit_bytes, places))
         call.start()
         call.join(timeout_s)
         if call.exitcode is None:
@@ -65,21 +66,32 @@ def p4cc(
 
 
 @cache
-def _ensure_server() -> None:
-    """Starts the process that is forked; numpy's library for matrices would start threads in it."""
+def _ensure_server() -> list[str]:
+    """Starts the process that is forked, and says where Python looks for modules before a test has imported any.
+
+    numpy's library for matrices would start threads in that process, and Ray adds a place of its own.
+    """
     before = os.environ.copy()
     os.environ["OPENBLAS_NUM_THREADS"] = "1"
     forkserver.ensure_running()
     os.environ.clear()
     os.environ.update(before)
+    asked = [sys.executable, "-c", "import json, sys; print(json.dumps(sys.path[1:]))"]
+    return json.loads(subprocess.run(asked, capture_output=True, text=True, check=True).stdout)
 
 
 def _call(
-    words: list[str], folder: Path, environment: dict[str, str], outputs: list[Path], file_limit_bytes: int | None
+    words: list[str],
+    folder: Path,
+    environment: dict[str, str],
+    outputs: list[Path],
+    file_limit_bytes: int | None,
+    places: list[str],
 ) -> None:
     """The process of a call: takes over folder, environment and outputs, and runs the command line."""
     from p4cc.cli import main
 
+    sys.path[:] = places
     os.chdir(folder)
     os.environ.clear()
     os.environ.update(environment)

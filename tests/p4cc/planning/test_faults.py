@@ -108,7 +108,7 @@ def test_a_fault_of_no_link_is_refused(tmp_path: Path) -> None:
 def test_a_limit_that_packets_reach_is_named(tmp_path: Path) -> None:
     text = (ROOT / "p4src/v1model/ack_priority.p4").read_text(encoding="utf-8")
     text = text.replace('"../', f'"{ROOT}/p4src/').replace(
-        "apply { }", "apply { recirculate_preserving_field_list(0); }"
+        "apply {}", "apply { recirculate_preserving_field_list(0); }"
     )
     (tmp_path / "again.p4").write_text(text, encoding="utf-8")
     settings = {"program": "again.p4", "pass_limit": 50}
@@ -123,7 +123,7 @@ def test_a_limit_that_packets_reach_is_named(tmp_path: Path) -> None:
 
 def test_assertions_that_do_not_hold_are_counted_and_named(tmp_path: Path) -> None:
     text = (ROOT / "p4src/v1model/ack_priority.p4").read_text(encoding="utf-8")
-    text = text.replace('"../', f'"{ROOT}/p4src/').replace("apply { }", "apply { assert(false); }")
+    text = text.replace('"../', f'"{ROOT}/p4src/').replace("apply {}", "apply { assert(false); }")
     (tmp_path / "wrong.p4").write_text(text, encoding="utf-8")
     line = 1 + next(at for at, line in enumerate(text.splitlines()) if "assert(" in line)
     ran = run(tmp_path, scenario(switch={"program": "wrong.p4"}, stop_ns=20_000_000))
