@@ -53,7 +53,8 @@ def p4cc(
         paths = [Path(outputs, name) for name in ("stdout", "stderr")]
         for path in paths:
             path.touch()
-        places = [str(folder), *_ensure_server()]
+        named = [place for place in environment.get("PYTHONPATH", "").split(os.pathsep) if place]
+        places = [str(folder), *named, *_ensure_server()]
         call = _processes.Process(target=_call, args=(texts, folder, environment, paths, file_limit_bytes, places))
         call.start()
         call.join(timeout_s)
@@ -77,7 +78,8 @@ def _ensure_server() -> list[str]:
     os.environ.clear()
     os.environ.update(before)
     asked = [sys.executable, "-c", "import json, sys; print(json.dumps(sys.path[1:]))"]
-    return json.loads(subprocess.run(asked, capture_output=True, text=True, check=True).stdout)
+    bare = {key: value for key, value in before.items() if key != "PYTHONPATH"}
+    return json.loads(subprocess.run(asked, env=bare, capture_output=True, text=True, check=True).stdout)
 
 
 def _call(

@@ -33,7 +33,7 @@ TABLE, FIGURE = "flows.parquet", "drops.png"
 def call(folder: Path, *more: str, env: Mapping[str, str] | None = None) -> subprocess.CompletedProcess[str]:
     """The command line in a folder, on its scenario, into `out`."""
     words = ["run", "scenario.yaml", "--out", "out", "--jobs", "1", *more]
-    return p4cc(*words, folder=folder, env={**os.environ, **(env or {})})
+    return p4cc(*words, folder=folder, env={**os.environ, "PYTHONPATH": str(ROOT), **(env or {})})
 
 
 def results(folder: Path) -> dict[str, tuple[int, bytes]]:
