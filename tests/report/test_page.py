@@ -82,6 +82,8 @@ def test_every_figure_is_drawn_and_has_its_numbers_and_names_are_text(desk: Visi
     assert page.locator(".plot[role=group][aria-label]").count() == page.locator(".drawn details").count()
     links = page.locator(f"[data-block='{titled(page, 'Load of links')}'] details")
     links.locator("summary").click()
+    # Its numbers are laid out when it opens.
+    links.locator("thead th").nth(6).wait_for()
     assert links.locator("thead th").all_inner_texts() == [
         *("from", "to", "rate (Gb/s)", "load (%)", "marks", "drops", "paused (us)")
     ]
