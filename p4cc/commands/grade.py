@@ -47,8 +47,7 @@ def grade(
     """Grade P4 programs by packet tests (STF) with points and hints.
 
     Each submission is compiled and tested in a process of its own, with bounds on processor time and memory, without
-    network. Writes grades.csv, junit.xml and a page for each student, which shows the way of the packets of failed
-    tests.
+    network. Writes grades.csv, junit.xml and a page for each student, which traces the packets of failed tests.
 
     Exit code: 0 the submissions were graded, whatever their points; 2 bad input.
 

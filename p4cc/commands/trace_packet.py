@@ -1,4 +1,4 @@
-"""`p4cc trace-packet`: the way of packets through a program."""
+"""`p4cc trace-packet`: follows packets through a program."""
 
 from __future__ import annotations
 

@@ -143,7 +143,7 @@ def _read(
         if -done.returncode in AT_LIMITS or "MemoryError" in done.stderr:
             return failed(f"ended at its limits: {limits.seconds} s of processor time, {limits.memory_bytes} bytes")
         last = done.stderr.strip().splitlines()[-1:] or [f"exit code {done.returncode}"]
-        return failed(f"p4cc failed on it, which is an error of p4cc: {last[0]}")
+        return failed(f"p4cc itself failed: {last[0]}")
     result: dict[str, Any] = json.loads(results)
     if "error" in result:
         return failed(result["error"])

@@ -1,4 +1,4 @@
-"""The way of packets as one HTML file without scripts or external references."""
+"""Traces of packets as one HTML file without scripts or external references."""
 
 from __future__ import annotations
 
