@@ -81,7 +81,7 @@ class Nodes:
     def _begin(self, name: str, words: list[str]) -> Path:
         """Starts a node; its log."""
         log = self._folder / f"{name}-{time.monotonic_ns()}.log"
-        common = ["--disable-usage-stats", "--min-worker-port=0", "--max-worker-port=0"]
+        common = ["--disable-usage-stats", "--include-log-monitor=false", "--min-worker-port=0", "--max-worker-port=0"]
         common += [f"--object-store-memory={_STORE_BYTES}", "--block"]
         with log.open("wb") as file:
             self._started[name] = subprocess.Popen(

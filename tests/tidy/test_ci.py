@@ -43,9 +43,25 @@ def test_a_long_subject_is_named(tmp_path: Path) -> None:
     assert subjects(tmp_path).returncode == 0
 
 
+def test_stages_side_by_side_fail_together_and_are_shown(tmp_path: Path) -> None:
+    (tmp_path / ".ci").mkdir()
+    shutil.copy(RUN, tmp_path / ".ci" / "run")
+    git(tmp_path, "init", "--quiet")
+    (tmp_path / "Makefile").write_text("docs:\n\t@echo the site; false\nptf:\n\t@echo packets went through\n")
+    run = [tmp_path / ".ci" / "run", "docs+packets"]
+    done = subprocess.run(run, capture_output=True, text=True, check=False)
+    assert done.returncode == 1
+    assert "packets went through" in done.stdout
+    assert re.search(r"the site\n(.*\n)*ci: docs failed after \d+ s", done.stdout)
+    (tmp_path / "Makefile").write_text("docs:\n\t@echo the site\nptf:\n\t@echo packets went through\n")
+    done = subprocess.run(run, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert re.search(r"ci: all passed in \d+ s: packets \d+ s, docs \d+ s", done.stdout)
+
+
 def test_jobs_run_stages_that_there_are() -> None:
     jobs = yaml.safe_load((ROOT / ".github" / "workflows" / "ci.yml").read_text(encoding="utf-8"))["jobs"]
     lines = [step["run"] for job in jobs.values() for step in job.get("steps", []) if "run" in step]
-    run = {stage for line in lines if line.startswith(".ci/run") for stage in line.split()[1:]}
+    run = {stage for line in lines if line.startswith(".ci/run") for stage in re.split(r"[ +]", line)[1:]}
     assert run == STAGES
     assert set(jobs["required"]["needs"]) == jobs.keys() - {"required"}
