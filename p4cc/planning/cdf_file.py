@@ -1,4 +1,7 @@
-"""Distributions from files: one `value percent` pair a line, as public traffic generators write flow sizes."""
+"""Distributions from files: one `value percent` pair a line, as public traffic generators write flow sizes.
+
+Files that end at 1 in place of 100 have shares in place of percentages (pFabric's generators, ABM, PowerTCP).
+"""
 
 from __future__ import annotations
 
@@ -65,13 +68,14 @@ def _read_points(path: Path, unit: str, most: float) -> tuple[tuple[float, float
         if len(points) == MAX_POINTS:
             raise UserError(f"the file has more than {MAX_POINTS} points", place=place, remedy="give fewer points")
         points.append(_point(place, words, unit, most, points[-1] if points else None))
-    if len(points) < 2 or points[0][1] != 0.0 or points[-1][1] != 1.0:
+    whole = points[-1][1] if points else 0.0
+    if len(points) < 2 or points[0][1] != 0.0 or whole not in (1.0, 100.0):
         raise UserError(
             "the percentages do not cover 0 to 100",
             place=str(path),
-            remedy="start with the smallest value at 0 and end with the largest at 100",
+            remedy="start with the smallest value at 0 and end with the largest at 100, or at 1 for shares",
         )
-    return tuple(points)
+    return tuple((value, part / whole) for value, part in points)
 
 
 def _point(
@@ -88,7 +92,7 @@ def _point(
             place=place,
             remedy=(f"{unit} must be from 0 to {most:.4g}, and a percentage from 0 to 100"),
         )
-    point = (value, percent / 100)
+    point = (value, percent)
     if before is not None and (point[0] < before[0] or point[1] < before[1]):
         raise UserError(
             f"{text!r} is less than the previous line",

@@ -1,7 +1,8 @@
 """Flows and paths in the text formats of HPCC's ns-3 simulator (docs/algorithms/traffic.md#uniform).
 
 Flow file: the number of flows, then `source destination priority destination_port bytes start_seconds` for each; words
-count, not lines, and what follows the last flow is not read, as in that simulator.
+count, not lines, and what follows the last flow is not read, as in that simulator. Where the first flow's line has five
+words, each flow has five, without a destination port, as in ConWeave's simulator.
 
 Path map, for comparisons although the two ECMP hashes differ: on each line the place of a flow in the flow file, from
 0, a colon, and the ids of the switches on its way; then, if ACKs are to return by another way than by hash, a slash and
@@ -25,6 +26,7 @@ if TYPE_CHECKING:
 MAX_FLOWS = 1_000_000
 MAX_HOPS = 16
 MAX_NODE = 10**9
+_CONWEAVE_WORDS = 5
 
 
 @dataclass(frozen=True)
@@ -34,7 +36,8 @@ class Ns3Flow:
     source: int
     destination: int
     priority: int
-    destination_port: int
+    destination_port: int | None
+    """None where the format has none."""
     size_bytes: int
     start_ns: int
 
@@ -53,8 +56,19 @@ def read_ns3_flows(path: Path) -> list[Ns3Flow]:
     def fault(line: int, cause: str, remedy: str) -> UserError:
         return UserError(cause, place=f"{path}:{line}", remedy=remedy)
 
-    words = Words(read_text(path, "flow file"), fault)
-    return [_flow(words) for _ in range(words.whole("number of flows", 1, MAX_FLOWS))]
+    text = read_text(path, "flow file")
+    words = Words(text, fault)
+    count = words.whole("number of flows", 1, MAX_FLOWS)
+    lines = (line for line in text.splitlines() if line.strip())
+    next(lines)
+    has_port = len(next(lines, "").split()) != _CONWEAVE_WORDS
+    flows: list[Ns3Flow] = []
+    for number in range(count):
+        if words.at_end():
+            cause = f"the file has {number} of the {count} flows that its first line promises"
+            raise words.error(cause, "correct the number, or give the whole file")
+        flows.append(_flow(words, has_port=has_port))
+    return flows
 
 
 def read_ns3_paths(path: Path, flows: int) -> dict[int, Ns3Path]:
@@ -86,12 +100,12 @@ def _hops(text: str, place: str) -> tuple[int, ...]:
     return hops
 
 
-def _flow(words: Words) -> Ns3Flow:
+def _flow(words: Words, *, has_port: bool) -> Ns3Flow:
     return Ns3Flow(
         source=words.whole("source", 0, MAX_NODE),
         destination=words.whole("destination", 0, MAX_NODE),
         priority=words.whole("priority", 0, 7),
-        destination_port=words.whole("destination port", 0, 65_535),
+        destination_port=words.whole("destination port", 0, 65_535) if has_port else None,
         size_bytes=words.whole("size", 1, MAX_FLOW_BYTES),
         start_ns=int((words.number("start", 0, MAX_TIME_NS // 10**9) * 10**9).to_integral_value()),
     )

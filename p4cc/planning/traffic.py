@@ -271,7 +271,7 @@ class _Planner:
                 "dst": ends[1],
                 "size_bytes": flow.size_bytes,
                 "start_ns": item.start_ns + flow.start_ns,
-                "class": f"{item.label}-{flow.destination_port}",
+                "class": item.label if flow.destination_port is None else f"{item.label}-{flow.destination_port}",
                 "priority": flow.priority,
             }
             if (path := paths.get(place)) is not None:

@@ -128,11 +128,18 @@ class Ns3Topology(Told):
     file: Annotated[str, Field(min_length=1, description="Path relative to the scenario or the project.")]
     queue_capacity_pkts: QueuePkts = MAX_QUEUE_PKTS
     """Capacity of each queue, which the format does not define; the shared buffer of a switch fills first."""
+    nvswitches: Literal["keep", "leave_out"] = "keep"
+    """Whether SimAI's NVSwitches are part of the network; without them, the GPUs of a server communicate over it."""
 
     def build(self, scenario: Path) -> Graph:
         """The graph; raises TopologyError, or UserError for a file that cannot be read."""
         path = find_named(self.file, scenario, what="topology", key="topology.file")
-        return read_ns3_topology(read_text(path, "topology"), str(path), self.queue_capacity_pkts)
+        return read_ns3_topology(
+            read_text(path, "topology"),
+            str(path),
+            self.queue_capacity_pkts,
+            without_nvswitches=self.nvswitches == "leave_out",
+        )
 
 
 class ImportedTopology(Told):

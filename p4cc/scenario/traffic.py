@@ -154,10 +154,11 @@ class PoissonTraffic(EndingTraffic):
 
 
 class Ns3Traffic(FlowTraffic):
-    """The flows of a trace file of HPCC's ns-3 simulator, with their ends, priorities, sizes and start times.
+    """The flows of a trace file of HPCC's or ConWeave's ns-3 simulator, with ends, priorities, sizes and start times.
 
     Node i is the host `h<i>`, as in a topology of kind `ns3`. `start_ns` is added to the times in the file. A flow's
-    label is the item's label plus the destination port, which denotes a flow class in that simulator.
+    label is the item's label plus the destination port, which denotes a flow class in HPCC's simulator; ConWeave's
+    files have no such port.
     """
 
     kind: Annotated[Literal["ns3"], KIND] = "ns3"  # pyright: ignore[reportIncompatibleVariableOverride]

@@ -53,7 +53,7 @@ def test_the_example_of_the_scenario_is_two_racks_under_two_spines() -> None:
         (("3 4\n0", "3 3\n0"), 2, "switch 3 is listed twice"),
         (("3 4\n0", "3 9\n0"), 2, "the switch is '9'"),
         (("0 3 100Gbps", "0 7 100Gbps"), 3, "the node is '7'"),
-        (("25Gbps", "25"), 4, "the rate is '25'"),
+        (("25Gbps", "25Gb"), 4, "the rate is '25Gb'"),
         (("25Gbps", "0Gbps"), 4, "the rate is '0Gbps'"),
         (("25Gbps", "9999Tbps"), 4, "the rate is '9999Tbps'"),
         (("25Gbps", "0.1bps"), 4, "the rate is '0.1bps'"),
@@ -70,6 +70,36 @@ def test_faults_are_named_by_line(change: tuple[str, str], line: int, cause: str
     (problem,) = caught.value.problems
     assert problem.place == f"fat.txt:{line}"
     assert cause in problem.cause
+
+
+def test_a_file_of_ns3_datacenter_has_four_counts_and_rates_without_units() -> None:
+    topology = read_ns3_topology("3 1 1 2\n2\n0 2 25000000000.0 1us 0\n1 2 25000000000.0 1us 0\n")
+    assert [link.rate_bps for link in topology.links] == [25 * 10**9] * 2
+
+
+SIMAI = """6 2 1 1 8 A100
+4 5
+0 4 2880Gbps 0.000025ms 0
+1 4 2880Gbps 0.000025ms 0
+0 5 200Gbps 0.0005ms 0
+1 5 200Gbps 0.0005ms 0
+2 5 200Gbps 0.0005ms 0
+3 5 200Gbps 0.0005ms 0
+4 5 100Gbps 0.0005ms 0
+4 5 100Gbps 0.0005ms 0
+"""
+
+
+def test_a_file_of_simai_is_read_without_its_nvswitches() -> None:
+    for text in (SIMAI, SIMAI.replace(" A100", "")):
+        topology = read_ns3_topology(text, without_nvswitches=True)
+        assert topology.switch_names == ("s5",)
+        assert [(link.a, link.rate_bps) for link in topology.links] == [(f"h{node}", 200 * 10**9) for node in range(4)]
+    with pytest.raises(TopologyError) as caught:
+        read_ns3_topology(SIMAI, "spectrum.txt")
+    (problem,) = caught.value.problems
+    assert str(problem).startswith("spectrum.txt (a topology of SimAI): 'h0' has 2 links; 2 hosts have none or several")
+    assert "topology.nvswitches: leave_out" in problem.remedy
 
 
 def test_a_text_that_ends_early_and_a_graph_that_cannot_be_are_refused() -> None:

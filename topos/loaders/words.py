@@ -18,18 +18,33 @@ class Words:
         self._fault = fault
         self._line = 1
         self._words = _split(text)
+        self._following: tuple[int, str] | None = None
+        """A word that was looked at, with its line."""
 
     def error(self, cause: str, remedy: str) -> Exception:
         """The error of a fault at the word read last."""
         return self._fault(self._line, cause, remedy)
 
+    def at_end(self) -> bool:
+        """Whether no word is left."""
+        return self._next_word() is None
+
+    def next_is_whole(self) -> bool:
+        """Whether the next word is a whole number; False at the end."""
+        following = self._next_word()
+        return following is not None and _WHOLE.fullmatch(following) is not None
+
+    def _next_word(self) -> str | None:
+        """The next word, which stays to be read."""
+        if self._following is None:
+            self._following = next(self._words, None)
+        return None if self._following is None else self._following[1]
+
     def word(self, what: str) -> str:
         """The next word."""
-        try:
-            self._line, word = next(self._words)
-        except StopIteration:
-            remedy = "check that the counts match what follows"
-            raise self.error(f"the text ends before the {what}", remedy) from None
+        if (word := self._next_word()) is None or self._following is None:
+            raise self.error(f"the text ends before the {what}", "check that the counts match what follows")
+        self._line, self._following = self._following[0], None
         return word
 
     def whole(self, what: str, least: int, most: int) -> int:

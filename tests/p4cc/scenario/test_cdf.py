@@ -30,6 +30,12 @@ def test_means_are_the_spec_s(name: str, mean_bytes: float) -> None:
     assert cdf.points[-1][1] == 1.0
 
 
+def test_shares_are_read_as_percentages_are(tmp_path: Path) -> None:
+    for name, text in (("percent", "0 0\n10000 15\n30000 100\n"), ("share", "0 0.0\n10000 0.15\n30000 1\n")):
+        (tmp_path / name).write_text(text, encoding="utf-8")
+    assert read_cdf(tmp_path / "share") == read_cdf(tmp_path / "percent")
+
+
 @pytest.mark.parametrize(
     ("text", "message"),
     [

@@ -39,13 +39,18 @@ def test_flows_are_read_in_order_and_what_follows_is_not(tmp_path: Path) -> None
     ]
 
 
+def test_conweaves_flows_have_no_port(tmp_path: Path) -> None:
+    file = written(tmp_path, "flow.txt", "2\n0 8 3 1000 0.000001\n1 9 3 2000 0.000002\n")
+    assert read_ns3_flows(file) == [Ns3Flow(0, 8, 3, None, 1_000, 1_000), Ns3Flow(1, 9, 3, None, 2_000, 2_000)]
+
+
 @pytest.mark.parametrize(
     ("text", "line", "cause"),
     [
         ("", 1, "ends before the number of flows"),
         ("0", 1, "number of flows is '0'"),
         ("9999999", 1, "number of flows is '9999999'"),
-        ("2\n0 1 3 100 5000 2\n", 2, "ends before the source"),
+        ("2\n0 1 3 100 5000 2\n", 2, "the file has 1 of the 2 flows that its first line promises"),
         ("1\n0 1 9 100 5000 2", 2, "priority is '9'"),
         ("1\n0 1 3 70000 5000 2", 2, "destination port is '70000'"),
         ("1\n0 1 3 100 0 2", 2, "size is '0'"),
