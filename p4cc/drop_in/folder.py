@@ -1,4 +1,4 @@
-"""A folder of commands for PATH, under the names of p4c and BMv2."""
+"""A folder of commands for PATH, under the names of p4c, BMv2 and p4runtime-shell."""
 
 from __future__ import annotations
 
@@ -19,6 +19,9 @@ _SWITCHES = {
     "simple_switch_CLI": "p4cc-switch-cli",
 }
 """BMv2's programs, and those that do their work: each knows by its name what it is called as."""
+
+_SHELL = "p4runtime-sh"
+"""The shell of p4lang's p4runtime-shell."""
 
 MODULES = Path(__file__).parent / "modules"
 """Python modules that scripts for BMv2 import: P4Runtime's messages, and PI's."""
@@ -44,6 +47,7 @@ def commands(folder: Path) -> list[Command]:
     """What a folder would hold, in order of names."""
     runs = {tool.value: f"{sys.executable} -m p4cc.drop_in.compiler {tool.value}" for tool in Tool}
     runs |= {name: _program(program) for name, program in _SWITCHES.items()}
+    runs |= {_SHELL: f"{sys.executable} -m p4cc.drop_in.shell"}
     return [Command(name, run, _elsewhere(name, folder)) for name, run in sorted(runs.items())]
 
 
