@@ -62,13 +62,17 @@ def make(folder: Path, *, shadow: bool) -> list[Command]:
         folder.mkdir(parents=True, exist_ok=True)
         for command in commands(folder):
             path = folder / command.name
-            if path.exists() and _MARK not in path.read_text(encoding="utf-8", errors="replace"):
+            if not _is_ours(path):
                 raise UserError(
                     "this file was not made by p4cc drop-in", place=str(path), remedy="choose another folder"
                 )
             path.unlink(missing_ok=True)
         for command in made:
             path = folder / command.name
+            if command.name in _SWITCHES:
+                # A process is called as its file is: `pkill simple_switch` ends what was started by that name.
+                path.symlink_to(command.runs)
+                continue
             path.write_text(_script(command), encoding="utf-8")
             path.chmod(0o755)
     except OSError as error:
@@ -100,14 +104,16 @@ def environment(folder: Path) -> dict[str, str]:
 
 
 def _script(command: Command) -> str:
-    """A script, since a name can be called from anywhere, and by sudo.
-
-    A switch gets its name by `exec -a`, which is bash's.
-    """
-    if command.name in _SWITCHES:
-        return f'#!/bin/bash\n{_MARK}exec -a {command.name} {shlex.quote(command.runs)} "$@"\n'
+    """A script, since a name can be called from anywhere, and by sudo."""
     words = " ".join(shlex.quote(word) for word in command.runs.split(" "))
     return f'#!/bin/sh\n{_MARK}exec {words} "$@"\n'
+
+
+def _is_ours(path: Path) -> bool:
+    """Whether nothing has this name, or what an earlier call made."""
+    if path.is_symlink():
+        return path.readlink().name in _SWITCHES.values()
+    return not path.exists() or _MARK in path.read_text(encoding="utf-8", errors="replace")
 
 
 def _program(name: str) -> str:
