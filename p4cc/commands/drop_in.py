@@ -28,7 +28,7 @@ def drop_in(
         bool, typer.Option("--shadow", help="Take the names of programs that are installed, too.")
     ] = False,
 ) -> None:
-    """Make commands named p4c, p4c-bm2-ss, p4test, simple_switch, simple_switch_grpc and simple_switch_CLI.
+    """Make commands named as those of p4c, BMv2 and p4runtime-shell: p4c, simple_switch_grpc, p4runtime-sh and so on.
 
     What was written for p4c and BMv2 then runs on p4cc: makefiles, p4-utils, labs of courses. A name that PATH already
     has keeps its program, unless --shadow is given.

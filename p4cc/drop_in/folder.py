@@ -1,4 +1,4 @@
-"""A folder of commands for PATH, under the names of p4c and BMv2."""
+"""A folder of commands for PATH, under the names of p4c, BMv2 and p4runtime-shell."""
 
 from __future__ import annotations
 
@@ -19,6 +19,9 @@ _SWITCHES = {
     "simple_switch_CLI": "p4cc-switch-cli",
 }
 """BMv2's programs, and those that do their work: each knows by its name what it is called as."""
+
+_SHELL = "p4runtime-sh"
+"""The shell of p4lang's p4runtime-shell."""
 
 MODULES = Path(__file__).parent / "modules"
 """Python modules that scripts for BMv2 import: P4Runtime's messages, and PI's."""
@@ -44,6 +47,7 @@ def commands(folder: Path) -> list[Command]:
     """What a folder would hold, in order of names."""
     runs = {tool.value: f"{sys.executable} -m p4cc.drop_in.compiler {tool.value}" for tool in Tool}
     runs |= {name: _program(program) for name, program in _SWITCHES.items()}
+    runs |= {_SHELL: f"{sys.executable} -m p4cc.drop_in.shell"}
     return [Command(name, run, _elsewhere(name, folder)) for name, run in sorted(runs.items())]
 
 
@@ -58,13 +62,17 @@ def make(folder: Path, *, shadow: bool) -> list[Command]:
         folder.mkdir(parents=True, exist_ok=True)
         for command in commands(folder):
             path = folder / command.name
-            if path.exists() and _MARK not in path.read_text(encoding="utf-8", errors="replace"):
+            if not _is_ours(path):
                 raise UserError(
                     "this file was not made by p4cc drop-in", place=str(path), remedy="choose another folder"
                 )
             path.unlink(missing_ok=True)
         for command in made:
             path = folder / command.name
+            if command.name in _SWITCHES:
+                # A process is called as its file is: `pkill simple_switch` ends what was started by that name.
+                path.symlink_to(command.runs)
+                continue
             path.write_text(_script(command), encoding="utf-8")
             path.chmod(0o755)
     except OSError as error:
@@ -96,14 +104,16 @@ def environment(folder: Path) -> dict[str, str]:
 
 
 def _script(command: Command) -> str:
-    """A script, since a name can be called from anywhere, and by sudo.
-
-    A switch gets its name by `exec -a`, which is bash's.
-    """
-    if command.name in _SWITCHES:
-        return f'#!/bin/bash\n{_MARK}exec -a {command.name} {shlex.quote(command.runs)} "$@"\n'
+    """A script, since a name can be called from anywhere, and by sudo."""
     words = " ".join(shlex.quote(word) for word in command.runs.split(" "))
     return f'#!/bin/sh\n{_MARK}exec {words} "$@"\n'
+
+
+def _is_ours(path: Path) -> bool:
+    """Whether nothing has this name, or what an earlier call made."""
+    if path.is_symlink():
+        return path.readlink().name in _SWITCHES.values()
+    return not path.exists() or _MARK in path.read_text(encoding="utf-8", errors="replace")
 
 
 def _program(name: str) -> str:

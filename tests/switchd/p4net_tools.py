@@ -37,7 +37,7 @@ def p4c(words: list[str]) -> int:
 
 
 def simple_switch_cli(words: list[str]) -> int:
-    """Commands of the standard input by `p4cc-switch-cli`; registers are shown as BMv2 shows them."""
+    """Commands of the standard input by `p4cc-switch-cli`."""
     for line in sys.stdin:
         command = line.split()
         done = subprocess.run(
@@ -48,8 +48,5 @@ def simple_switch_cli(words: list[str]) -> int:
             check=False,
         )
         answer = f"Error: {done.stderr.strip()}" if done.returncode else done.stdout.strip()
-        if command[:1] == ["register_read"] and not done.returncode:
-            cell = f"[{command[2]}]" if len(command) > 2 else ""
-            answer = f"{command[1]}{cell}= " + ", ".join(answer.split())
         print(f"RuntimeCmd: {answer}")
     return 0

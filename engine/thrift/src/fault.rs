@@ -13,12 +13,15 @@ pub(crate) mod table {
     pub const INVALID_ACTION_NAME: i32 = 8;
     pub const WRONG_TABLE_TYPE: i32 = 9;
     pub const INVALID_MBR_HANDLE: i32 = 10;
+    pub const MBR_STILL_USED: i32 = 11;
     pub const MBR_ALREADY_IN_GRP: i32 = 12;
     pub const MBR_NOT_IN_GRP: i32 = 13;
     pub const INVALID_GRP_HANDLE: i32 = 14;
+    pub const GRP_STILL_USED: i32 = 15;
     pub const DUPLICATE_ENTRY: i32 = 17;
     pub const BAD_MATCH_KEY: i32 = 18;
     pub const INVALID_METER_OPERATION: i32 = 19;
+    pub const DEFAULT_ENTRY_IS_CONST: i32 = 21;
     pub const INVALID_ACTION_PROFILE_NAME: i32 = 23;
     pub const IMMUTABLE_TABLE_ENTRIES: i32 = 25;
     pub const BAD_ACTION_DATA: i32 = 26;
@@ -32,6 +35,7 @@ pub(crate) mod array {
     pub const INVALID_INDEX: i32 = 2;
     pub const ERROR: i32 = 3;
     pub const METER_BAD_RATES: i32 = 3;
+    pub const METER_INVALID_RATE: i32 = 4;
     pub const METER_ERROR: i32 = 6;
     pub const VALUE_SET_ERROR: i32 = 2;
 }

@@ -12,7 +12,7 @@ import pytest
 from p4cc.drop_in import folder as drop_in
 from p4cc.errors import UserError
 
-NAMES = ["p4c", "p4c-bm2-ss", "p4test", "simple_switch", "simple_switch_CLI", "simple_switch_grpc"]
+NAMES = ["p4c", "p4c-bm2-ss", "p4runtime-sh", "p4test", "simple_switch", "simple_switch_CLI", "simple_switch_grpc"]
 PATIENCE_S = 60
 
 
@@ -39,8 +39,27 @@ def test_each_command_runs_by_its_name(tmp_path: Path) -> None:
             [tmp_path / "bin" / name, "--version"], capture_output=True, text=True, timeout=PATIENCE_S, check=True
         ).stdout
         for name in NAMES
+        if name != "p4runtime-sh"
     }
     assert all(said.values()), said
+
+
+def test_the_shell_says_what_to_install_and_runs_once_it_is(tmp_path: Path) -> None:
+    drop_in.make(tmp_path / "bin", shadow=False)
+    shell = [tmp_path / "bin/p4runtime-sh", "--grpc-addr", "localhost:1"]
+    done = subprocess.run(shell, capture_output=True, text=True, timeout=PATIENCE_S, check=False)
+    assert (done.returncode, done.stdout) == (1, "")
+    assert "-m pip install --no-deps p4runtime-shell" in done.stderr
+    package = tmp_path / "packages/p4runtime_sh"
+    package.mkdir(parents=True)
+    (package / "__init__.py").touch()
+    (package / "__main__.py").write_text(
+        "import sys\nfrom p4.v1 import p4runtime_pb2\nprint(sys.argv, p4runtime_pb2.Uint128(low=1).low)\n"
+    )
+    (package.parent / "IPython.py").touch()
+    environment = {**os.environ, "PYTHONPATH": str(package.parent)}
+    done = subprocess.run(shell, env=environment, capture_output=True, text=True, timeout=PATIENCE_S, check=True)
+    assert done.stdout == "['p4runtime-sh', '--grpc-addr', 'localhost:1'] 1\n"
 
 
 def test_a_program_that_is_installed_keeps_its_name(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -67,7 +67,9 @@ fn counter_reset(context: &mut Context<'_>, args: &Args<'_>) -> Answer {
 }
 
 /// A meter's configuration from `BmMeterRateConfig`s: committed, then peak, in units a microsecond.
-pub(super) fn meter_config(rates: &[Value], code: i32) -> Outcome<MeterConfig> {
+///
+/// Rates that are no rates have the code `code`, rates in the wrong order `unordered`.
+pub(super) fn meter_config(rates: &[Value], code: i32, unordered: i32) -> Outcome<MeterConfig> {
     let rate = |given: &Value| {
         let bad = || Fault::new(code, "a rate is not a number from 0");
         let Value::Struct(given) = given else { return Err(bad()) };
@@ -82,7 +84,7 @@ pub(super) fn meter_config(rates: &[Value], code: i32) -> Outcome<MeterConfig> {
         [committed, peak] => {
             let ((cir, cburst), (pir, pburst)) = (rate(committed)?, rate(peak)?);
             if cir > pir {
-                return Err(Fault::new(code, "the committed rate is above the peak rate"));
+                return Err(Fault::new(unordered, "the committed rate is above the peak rate"));
             }
             Ok(MeterConfig { cir, cburst, pir, pburst })
         }
@@ -102,7 +104,7 @@ pub(super) fn meter_rates(config: Option<MeterConfig>) -> Value {
 
 fn meter_set(context: &mut Context<'_>, args: &Args<'_>) -> Answer {
     let id = names::meter(&*context.program()?, args.text(2)?)?;
-    let config = meter_config(args.list(4)?, array::METER_BAD_RATES)?;
+    let config = meter_config(args.list(4)?, array::METER_BAD_RATES, array::METER_INVALID_RATE)?;
     let state = context.state_mut()?;
     state.meter_write(id, args.u32(3)?, Some(config)).map_err(Fault::of_array(array::METER_ERROR))?;
     Ok(None)
@@ -110,7 +112,7 @@ fn meter_set(context: &mut Context<'_>, args: &Args<'_>) -> Answer {
 
 fn meter_set_all(context: &mut Context<'_>, args: &Args<'_>) -> Answer {
     let id = names::meter(&*context.program()?, args.text(2)?)?;
-    let config = meter_config(args.list(3)?, array::METER_BAD_RATES)?;
+    let config = meter_config(args.list(3)?, array::METER_BAD_RATES, array::METER_INVALID_RATE)?;
     let state = context.state_mut()?;
     for index in 0..state.meter_size(id) as u32 {
         state.meter_write(id, index, Some(config)).map_err(Fault::of_array(array::METER_ERROR))?;

@@ -187,9 +187,19 @@ fn match_param(value: &MatchValue, kind: MatchKind, width: u32) -> Value {
     Value::structure([(1, Value::I32(param_type(kind))), (field, holds)])
 }
 
-/// Data of an action.
+/// Data of an action. BMv2 keeps numbers, so leading zeros are not given.
 pub(crate) fn action_data(call: &ActionCall) -> Value {
-    Value::List(Type::String, call.args.iter().map(bytes).collect())
+    let short = |value: &Bits| {
+        let bytes = value.to_be_bytes();
+        let zeros = bytes.iter().take_while(|byte| **byte == 0).count();
+        Value::String(bytes[zeros.min(bytes.len().saturating_sub(1))..].to_vec())
+    };
+    Value::List(Type::String, call.args.iter().map(short).collect())
+}
+
+/// `BmActionEntry` of a miss that does nothing, as BMv2's tables with a profile have it.
+pub(crate) fn no_action() -> Value {
+    Value::structure([(1, Value::I32(0))])
 }
 
 /// `BmActionEntry` of an action.
@@ -208,8 +218,7 @@ pub(crate) fn entry(context: &mut Context<'_>, id: TableId, of: &TableEntry) -> 
     let params = params.map(|(value, (_, kind, width))| match_param(value, kind, width)).collect();
     let priority = match has_priority(info) {
         true => PRIORITY_SUM.saturating_sub(i32::try_from(of.priority).unwrap_or(i32::MAX)),
-        // BMv2 gives the prefix's length as the priority of a longest prefix match.
-        false => of.matches.iter().map(prefix_len).sum(),
+        false => -1,
     };
     let action = match &of.action {
         EntryAction::Direct(call) => action_entry(&program, call),
@@ -220,7 +229,7 @@ pub(crate) fn entry(context: &mut Context<'_>, id: TableId, of: &TableEntry) -> 
         // A one-shot set, which only P4Runtime knows: its first member stands for it.
         EntryAction::Set(set) => match set.members.first() {
             Some(member) => action_entry(&program, &member.action),
-            None => Value::structure([(1, Value::I32(0))]),
+            None => no_action(),
         },
     };
     let mut fields = Fields::from([
@@ -229,7 +238,7 @@ pub(crate) fn entry(context: &mut Context<'_>, id: TableId, of: &TableEntry) -> 
         (3, Value::I32(handle)),
         (4, action),
     ]);
-    if info.idle_timeout {
+    if info.idle_timeout && of.idle_timeout_ns > 0 {
         let now = context.now;
         let idle = context.state()?.idle_time(id, &of.matches, of.priority, now).map_err(Fault::of_table)?;
         fields.insert(5, life(of.idle_timeout_ns, Time::from_ps(idle.as_ps())));
@@ -241,11 +250,4 @@ pub(crate) fn entry(context: &mut Context<'_>, id: TableId, of: &TableEntry) -> 
 fn life(timeout_ns: u64, idle: Time) -> Value {
     let ms = |ns: u64| Value::I32(i32::try_from(ns / 1_000_000).unwrap_or(i32::MAX));
     Value::structure([(1, ms(timeout_ns)), (2, ms(idle.as_ns()))])
-}
-
-fn prefix_len(value: &MatchValue) -> i32 {
-    match value {
-        MatchValue::Lpm { len, .. } => *len as i32,
-        _ => 0,
-    }
 }

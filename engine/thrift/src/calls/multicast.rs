@@ -39,6 +39,8 @@ pub(crate) struct Nodes {
     lags: BTreeMap<u32, Vec<u32>>,
     /// Mirroring sessions that copy as a group does: a port of their own, and the group.
     sessions: BTreeMap<u32, (Option<u32>, u32)>,
+    /// Handles of nodes that are gone, which BMv2 gives again, and the first that was never given.
+    free: BTreeSet<i32>,
     next: i32,
 }
 
@@ -158,10 +160,19 @@ impl Nodes {
 
     /// Adds a node; its handle.
     fn insert(&mut self, node: Node) -> i32 {
-        let handle = self.next;
-        self.next = self.next.saturating_add(1);
+        let handle = self.free.pop_first().unwrap_or(self.next);
+        self.next = self.next.max(handle.saturating_add(1));
         self.nodes.insert(handle, node);
         handle
+    }
+
+    /// Removes a node; whether it was there.
+    fn remove(&mut self, handle: i32) -> bool {
+        let was_there = self.nodes.remove(&handle).is_some();
+        if was_there {
+            self.free.insert(handle);
+        }
+        was_there
     }
 
     /// Forgets a group, and the nodes that only its copies over P4Runtime made.
@@ -170,7 +181,7 @@ impl Nodes {
         for handle in members {
             let written = self.nodes.get(&handle).is_some_and(|node| !node.written.is_empty());
             if written && !self.groups.values().any(|of| of.contains(&handle)) {
-                self.nodes.remove(&handle);
+                self.remove(handle);
             }
         }
     }
@@ -216,6 +227,10 @@ fn rewrite_sessions(context: &mut Context<'_>) -> Answer {
 
 fn group_create(context: &mut Context<'_>, args: &Args<'_>) -> Answer {
     let id = args.u32(2)?;
+    if context.switch.observation().pre().group(id).is_some() {
+        // In BMv2, too, the group stays as it is.
+        return Ok(Some(Value::I32(id as i32)));
+    }
     let group = MulticastGroup { id, replicas: Vec::new(), metadata: Vec::new() };
     let inserted = context.switch.control().pre_mut().insert_group(group);
     inserted.map_err(|error| Fault::new(multicast::INVALID_MGID, error.to_string()))?;
@@ -225,7 +240,8 @@ fn group_create(context: &mut Context<'_>, args: &Args<'_>) -> Answer {
 
 fn group_destroy(context: &mut Context<'_>, args: &Args<'_>) -> Answer {
     let id = args.u32(2)?;
-    context.switch.control().pre_mut().delete_group(id).map_err(|_| no_group(id))?;
+    // BMv2 does not mind if there is no such group.
+    let _ = context.switch.control().pre_mut().delete_group(id);
     context.memory.multicast.forget(id);
     rewrite_sessions(context)
 }
@@ -257,20 +273,28 @@ fn pair(context: &mut Context<'_>, args: &Args<'_>) -> Outcome<(u32, i32)> {
 
 fn node_associate(context: &mut Context<'_>, args: &Args<'_>) -> Answer {
     let (group, node) = pair(context, args)?;
-    context.memory.multicast.groups.entry(group).or_default().insert(node);
+    let groups = &mut context.memory.multicast.groups;
+    if groups.values().any(|members| members.contains(&node)) {
+        return Err(Fault::new(multicast::ERROR, format!("node {node} is in a group already")));
+    }
+    groups.entry(group).or_default().insert(node);
     rewrite(context, Some(node))
 }
 
 fn node_dissociate(context: &mut Context<'_>, args: &Args<'_>) -> Answer {
     let (group, node) = pair(context, args)?;
-    context.memory.multicast.groups.entry(group).or_default().remove(&node);
+    if !context.memory.multicast.groups.entry(group).or_default().remove(&node) {
+        return Err(Fault::new(multicast::ERROR, format!("node {node} is not in group {group}")));
+    }
     rewrite(context, None)
 }
 
 fn node_destroy(context: &mut Context<'_>, args: &Args<'_>) -> Answer {
     let handle = args.i32(2)?;
     let nodes = &mut context.memory.multicast;
-    nodes.nodes.remove(&handle).ok_or_else(|| no_node(handle))?;
+    if !nodes.remove(handle) {
+        return Err(no_node(handle));
+    }
     for members in nodes.groups.values_mut() {
         members.remove(&handle);
     }

@@ -1,6 +1,6 @@
 //! Action profiles: members and groups.
 
-use p4cc_exec::control::{Group, GroupMember, Member};
+use p4cc_exec::control::{ControlError, Group, GroupMember, Member};
 use p4cc_ir::{ProfileId, Program};
 
 use super::entries::{action_data, call};
@@ -40,6 +40,14 @@ fn no_group(id: u32) -> Fault {
     Fault::new(table::INVALID_GRP_HANDLE, format!("there is no group {id}"))
 }
 
+/// A refusal to delete what groups or entries use, with its code.
+fn still_used(code: i32) -> impl Fn(ControlError) -> Fault {
+    move |error| match error {
+        ControlError::FailedPrecondition(cause) => Fault::new(code, cause),
+        other => Fault::of_table(other),
+    }
+}
+
 /// The lowest number that nobody has.
 fn free_id(mut used: Vec<u32>) -> u32 {
     used.sort_unstable();
@@ -67,12 +75,12 @@ fn modify_member(context: &mut Context<'_>, args: &Args<'_>) -> Answer {
     Ok(None)
 }
 
-fn member(context: &Context<'_>, profile: ProfileId, id: u32) -> Outcome<Member> {
+pub(super) fn member(context: &Context<'_>, profile: ProfileId, id: u32) -> Outcome<Member> {
     let found = context.state()?.members(profile).find(|member| member.id == id).cloned();
     found.ok_or_else(|| no_member(id))
 }
 
-fn group(context: &Context<'_>, profile: ProfileId, id: u32) -> Outcome<Group> {
+pub(super) fn group(context: &Context<'_>, profile: ProfileId, id: u32) -> Outcome<Group> {
     let found = context.state()?.groups(profile).find(|group| group.id == id).cloned();
     found.ok_or_else(|| no_group(id))
 }
@@ -80,7 +88,8 @@ fn group(context: &Context<'_>, profile: ProfileId, id: u32) -> Outcome<Group> {
 fn delete_member(context: &mut Context<'_>, args: &Args<'_>) -> Answer {
     let (profile, id) = (profile_of(context, args)?, args.u32(3)?);
     member(context, profile, id)?;
-    context.state_mut()?.member_delete(profile, id).map_err(Fault::of_table)?;
+    let deleted = context.state_mut()?.member_delete(profile, id);
+    deleted.map_err(still_used(table::MBR_STILL_USED))?;
     Ok(None)
 }
 
@@ -115,7 +124,8 @@ fn create_group(context: &mut Context<'_>, args: &Args<'_>) -> Answer {
 fn delete_group(context: &mut Context<'_>, args: &Args<'_>) -> Answer {
     let (profile, id) = (profile_of(context, args)?, args.u32(3)?);
     group(context, profile, id)?;
-    context.state_mut()?.group_delete(profile, id).map_err(Fault::of_table)?;
+    let deleted = context.state_mut()?.group_delete(profile, id);
+    deleted.map_err(still_used(table::GRP_STILL_USED))?;
     Ok(None)
 }
 

@@ -1,10 +1,10 @@
 //! Tables: entries, default actions, direct counters and meters.
 
-use p4cc_exec::control::{CounterCell, EntryAction, TableEntry};
+use p4cc_exec::control::{ControlError, CounterCell, EntryAction, TableEntry};
 use p4cc_ir::{MatchValue, ProfileId, Program, TableId};
 
 use super::arrays::{counter_value, meter_config, meter_rates, parse_counter};
-use super::{Entry, entries, names, of_switch};
+use super::{Entry, entries, names, of_switch, profiles};
 use crate::fault::{Fault, Outcome, table};
 use crate::handles::Identity;
 use crate::service::{Answer, Args, Context};
@@ -22,8 +22,8 @@ pub(super) fn calls() -> impl Iterator<Item = Entry> {
             ("bm_mt_modify_entry", |context, args| modify(context, args, direct)),
             ("bm_mt_indirect_modify_entry", |context, args| modify(context, args, member)),
             ("bm_mt_indirect_ws_modify_entry", |context, args| modify(context, args, group)),
-            ("bm_mt_delete_entry", delete),
-            ("bm_mt_indirect_delete_entry", delete),
+            ("bm_mt_delete_entry", |context, args| delete(context, args, false)),
+            ("bm_mt_indirect_delete_entry", |context, args| delete(context, args, true)),
             ("bm_mt_set_entry_ttl", set_ttl),
             ("bm_mt_indirect_set_entry_ttl", set_ttl),
             ("bm_mt_set_default_action", set_default),
@@ -45,10 +45,11 @@ pub(super) fn calls() -> impl Iterator<Item = Entry> {
 }
 
 /// What an entry is to run, from a call's arguments.
-type Action = fn(&Program, TableId, &Args<'_>) -> Outcome<EntryAction>;
+type Action = fn(&Context<'_>, TableId, &Args<'_>) -> Outcome<EntryAction>;
 
 /// An action by its name and data, arguments 4 and 5.
-fn direct(program: &Program, id: TableId, args: &Args<'_>) -> Outcome<EntryAction> {
+fn direct(context: &Context<'_>, id: TableId, args: &Args<'_>) -> Outcome<EntryAction> {
+    let program = &*context.program()?;
     let of = &program.tables[id.index()];
     if of.profile.is_some() {
         let cause = format!("table {} runs members of a profile", of.cp.name);
@@ -64,14 +65,16 @@ fn profile_of(program: &Program, id: TableId) -> Outcome<ProfileId> {
     of.profile.ok_or_else(none)
 }
 
-fn member(program: &Program, id: TableId, args: &Args<'_>) -> Outcome<EntryAction> {
-    profile_of(program, id)?;
-    Ok(EntryAction::Member(args.u32(4)?))
+fn member(context: &Context<'_>, id: TableId, args: &Args<'_>) -> Outcome<EntryAction> {
+    let (profile, member) = (profile_of(&*context.program()?, id)?, args.u32(4)?);
+    profiles::member(context, profile, member)?;
+    Ok(EntryAction::Member(member))
 }
 
-fn group(program: &Program, id: TableId, args: &Args<'_>) -> Outcome<EntryAction> {
-    profile_of(program, id)?;
-    Ok(EntryAction::Group(args.u32(4)?))
+fn group(context: &Context<'_>, id: TableId, args: &Args<'_>) -> Outcome<EntryAction> {
+    let (profile, group) = (profile_of(&*context.program()?, id)?, args.u32(4)?);
+    profiles::group(context, profile, group)?;
+    Ok(EntryAction::Group(group))
 }
 
 fn table_of(context: &Context<'_>, args: &Args<'_>) -> Outcome<TableId> {
@@ -79,9 +82,15 @@ fn table_of(context: &Context<'_>, args: &Args<'_>) -> Outcome<TableId> {
 }
 
 /// The entry of the handle in argument 3.
-fn entry_of(context: &Context<'_>, args: &Args<'_>) -> Outcome<(TableId, Identity)> {
+fn entry_of(context: &mut Context<'_>, args: &Args<'_>) -> Outcome<(TableId, Identity)> {
     let id = table_of(context, args)?;
     let handle = args.i32(3)?;
+    if context.memory.handles.identity(id, handle).is_none() {
+        // Entries of the program and of P4Runtime have handles too, in the order of the table.
+        for identity in identities(context, id)? {
+            context.memory.handles.of(id, &identity);
+        }
+    }
     let gone = || Fault::new(table::INVALID_HANDLE, format!("there is no entry with handle {handle}"));
     let identity = context.memory.handles.identity(id, handle).ok_or_else(gone)?;
     context.state()?.table_entry(id, &identity.0, identity.1).map_err(|_| gone())?;
@@ -120,7 +129,7 @@ fn add(context: &mut Context<'_>, args: &Args<'_>, action: Action, options: i16)
     let entry = TableEntry {
         matches: matches.clone(),
         priority,
-        action: action(&program, id, args)?,
+        action: action(context, id, args)?,
         metadata: Vec::new(),
         controller_metadata: 0,
         idle_timeout_ns: 0,
@@ -150,9 +159,8 @@ fn change(
 }
 
 fn modify(context: &mut Context<'_>, args: &Args<'_>, action: Action) -> Answer {
-    let program = context.program()?;
     let (id, _) = entry_of(context, args)?;
-    let action = action(&program, id, args)?;
+    let action = action(context, id, args)?;
     change(context, args, |entry| {
         entry.action = action;
         Ok(())
@@ -173,7 +181,14 @@ fn set_ttl(context: &mut Context<'_>, args: &Args<'_>) -> Answer {
     })
 }
 
-fn delete(context: &mut Context<'_>, args: &Args<'_>) -> Answer {
+fn delete(context: &mut Context<'_>, args: &Args<'_>, indirect: bool) -> Answer {
+    let program = context.program()?;
+    let of = &program.tables[table_of(context, args)?.index()];
+    if of.profile.is_some() != indirect {
+        let cause =
+            format!("table {} {} an action profile", of.cp.name, if indirect { "has no" } else { "has" });
+        return Err(Fault::new(table::WRONG_TABLE_TYPE, cause));
+    }
     let (id, (matches, priority)) = entry_of(context, args)?;
     context.state_mut()?.table_delete(id, &matches, priority).map_err(Fault::of_table)?;
     context.memory.handles.forget(id, args.i32(3)?);
@@ -185,7 +200,10 @@ fn set_default(context: &mut Context<'_>, args: &Args<'_>) -> Answer {
     let id = names::table(&program, args.text(2)?)?;
     let action = names::action(&program, id, args.text(3)?)?;
     let call = entries::call(&program, action, args.list(4)?)?;
-    context.state_mut()?.set_default_action(id, call).map_err(Fault::of_table)?;
+    context.state_mut()?.set_default_action(id, call).map_err(|error| match error {
+        ControlError::PermissionDenied(cause) => Fault::new(table::DEFAULT_ENTRY_IS_CONST, cause),
+        other => Fault::of_table(other),
+    })?;
     Ok(None)
 }
 
@@ -226,12 +244,18 @@ fn get_from_key(context: &mut Context<'_>, args: &Args<'_>) -> Answer {
     let program = context.program()?;
     let id = names::table(&program, args.text(2)?)?;
     let identity = entries::identity(&program, id, args.list(3)?, &args.fields(4)?)?;
-    get(context, id, &identity)
+    get(context, id, &identity).map_err(|fault| match fault {
+        Fault::Declared(table::INVALID_HANDLE, cause) => Fault::new(table::BAD_MATCH_KEY, cause),
+        other => other,
+    })
 }
 
 fn get_default(context: &mut Context<'_>, args: &Args<'_>) -> Answer {
     let id = table_of(context, args)?;
     let program = context.program()?;
+    if program.tables[id.index()].profile.is_some() {
+        return Ok(Some(entries::no_action()));
+    }
     let call = context.state()?.default_action(id).map_err(Fault::of_table)?;
     Ok(Some(entries::action_entry(&program, call)))
 }
@@ -281,7 +305,8 @@ fn with_meter(context: &Context<'_>, id: TableId) -> Outcome<()> {
 fn set_meter(context: &mut Context<'_>, args: &Args<'_>) -> Answer {
     let (id, (matches, priority)) = entry_of(context, args)?;
     with_meter(context, id)?;
-    let config = meter_config(args.list(4)?, table::INVALID_METER_OPERATION)?;
+    let code = table::INVALID_METER_OPERATION;
+    let config = meter_config(args.list(4)?, code, code)?;
     let state = context.state_mut()?;
     state.direct_meter_write(id, &matches, priority, Some(config)).map_err(Fault::of_table)?;
     Ok(None)

@@ -1,25 +1,31 @@
-//! `p4cc-switch-cli`: looks into a running switch, fills its tables and sets its queues, with the verbs of
-//! BMv2's simple_switch_CLI; called by that name, it answers as that does.
+//! `p4cc-switch-cli`: looks into a running switch, fills its tables and sets its queues, with the commands
+//! and the answers of BMv2's simple_switch_CLI; called by that name, it also prompts as that does.
 //!
 //! One command on the command line, or one for each line of the standard
 //! input. Exit code 1 if a command failed, 2 if the switch cannot be reached.
 
 #![allow(clippy::print_stdout, clippy::print_stderr, reason = "answers are for whoever asked")]
 
-mod commands;
+mod arrays;
 mod entries;
+mod failure;
+mod multicast;
 mod number;
+mod ports;
+mod profiles;
 mod program;
+mod session;
+mod tables;
 
 use std::io::{BufRead, Write};
 use std::path::Path;
 use std::process::ExitCode;
-use std::rc::Rc;
 
 use clap::Parser;
 use p4cc_thrift::Client;
 
-use program::Program;
+use failure::Failure;
+use session::{Outcome, Session};
 
 /// Looks into a running p4cc-switch and sets its queues.
 #[derive(Parser)]
@@ -49,44 +55,34 @@ const HELP: &str = "Commands:
   set_queue_rate PPS [PORT [PRIORITY]]        packets per second; 0 for no limit
   set_queue_rate_bps BPS PORT                 rate of the port's link in bit/s; 0 for no limit
   set_link_delay_ns NS PORT                   delay of the port's link
-  port_add INTERFACE PORT / port_remove PORT  attach or detach an interface
-  show_tables                                 tables, their keys
+  port_add INTERFACE PORT [PCAP] / port_remove PORT
+  show_tables / show_actions / table_info TABLE / table_show_actions TABLE
   table_add TABLE ACTION KEY... => DATA... [PRIORITY]
   table_set_default TABLE ACTION DATA... / table_reset_default TABLE
-  table_modify TABLE ACTION HANDLE DATA... / table_delete TABLE HANDLE
+  table_modify TABLE ACTION HANDLE DATA... / table_delete TABLE HANDLE / table_clear TABLE
+  table_set_timeout TABLE HANDLE MS
+  table_dump TABLE / table_num_entries TABLE / table_dump_entry TABLE HANDLE
+  table_dump_entry_from_key TABLE KEY... [PRIORITY]
   table_indirect_add TABLE KEY... => MEMBER [PRIORITY]
   table_indirect_add_with_group TABLE KEY... => GROUP [PRIORITY]
-  act_prof_create_member PROFILE ACTION DATA... / act_prof_create_group PROFILE
-  act_prof_add_member_to_group PROFILE MEMBER GROUP
-  mc_mgrp_create GROUP / mc_mgrp_destroy GROUP
-  mc_node_create RID PORT... [| LAG...] / mc_node_destroy NODE
-  mc_node_associate GROUP NODE / mc_node_dissociate GROUP NODE
+  table_indirect_delete TABLE HANDLE
+  act_prof_create_member PROFILE ACTION DATA... / act_prof_delete_member PROFILE MEMBER
+  act_prof_modify_member PROFILE ACTION MEMBER DATA...
+  act_prof_create_group PROFILE / act_prof_delete_group PROFILE GROUP
+  act_prof_add_member_to_group PROFILE MEMBER GROUP / act_prof_remove_member_from_group PROFILE MEMBER GROUP
+  act_prof_dump PROFILE / act_prof_dump_member PROFILE MEMBER / act_prof_dump_group PROFILE GROUP
+  mc_mgrp_create GROUP / mc_mgrp_destroy GROUP / mc_dump
+  mc_node_create RID PORT... [| LAG...] / mc_node_update NODE PORT... [| LAG...] / mc_node_destroy NODE
+  mc_node_associate GROUP NODE / mc_node_dissociate GROUP NODE / mc_set_lag_membership LAG PORT...
   meter_set_rates NAME INDEX RATE:BURST RATE:BURST / meter_array_set_rates NAME RATE:BURST RATE:BURST
-  table_dump TABLE / table_num_entries TABLE  entries of a table
-  table_clear TABLE                           delete all entries
-  counter_read NAME INDEX / counter_reset NAME
+  meter_get_rates NAME INDEX
+  counter_read NAME INDEX / counter_write NAME INDEX PACKETS BYTES / counter_reset NAME
   register_read NAME [INDEX] / register_write NAME INDEX VALUE / register_reset NAME
-  mirroring_add ID PORT / mirroring_delete ID / mirroring_get ID
-  switch_info / get_time_elapsed / reset_state";
-
-type Outcome = Result<String, String>;
-
-/// A connection, and the program of the switch once a command asked for it.
-struct Session {
-    client: Client,
-    program: Option<Rc<Program>>,
-}
-
-impl Session {
-    fn program(&mut self) -> Result<Rc<Program>, String> {
-        if let Some(program) = &self.program {
-            return Ok(Rc::clone(program));
-        }
-        let program = Rc::new(Program::of(self)?);
-        self.program = Some(Rc::clone(&program));
-        Ok(program)
-    }
-}
+  show_pvs / pvs_add SET VALUE / pvs_remove SET VALUE / pvs_get SET / pvs_clear SET
+  set_crc16_parameters NAME POLYNOMIAL INITIAL XOR REFLECT_DATA REFLECT_REMAINDER / set_crc32_parameters ...
+  mirroring_add ID PORT / mirroring_add_mc ID GROUP / mirroring_delete ID / mirroring_get ID
+  load_new_config_file FILE / swap_configs / write_config_to_file FILE / serialize_state FILE / reset_state
+  switch_info / get_time_elapsed / get_time_since_epoch";
 
 /// How answers are given: simple_switch_CLI has a prompt before each, prints failures among them, and
 /// continues to the end with exit code 0.
@@ -104,16 +100,13 @@ impl Manner {
     }
 
     /// Says what a command came to; whether it failed.
-    fn answer(self, words: &[&str], outcome: Outcome) -> bool {
+    fn answer(self, switch: &mut Session, line: &str) -> bool {
+        let outcome = run(switch, line);
+        print!("{}", switch.take_said());
         match (self, outcome) {
-            (_, Ok(text)) => {
-                if !text.is_empty() {
-                    println!("{}", text.trim_end());
-                }
-                return false;
-            }
-            (Self::Own, Err(cause)) => eprintln!("p4cc-switch-cli: {}: {cause}", words.join(" ")),
-            (Self::Bmv2, Err(cause)) => println!("Error: {cause}"),
+            (_, Ok(())) => return false,
+            (Self::Own, Err(failure)) => eprintln!("p4cc-switch-cli: {}: {failure}", line.trim()),
+            (Self::Bmv2, Err(failure)) => println!("{failure}"),
         }
         true
     }
@@ -125,39 +118,76 @@ impl Manner {
             let _ = std::io::stdout().flush();
         }
     }
+
+    /// Reads commands from the standard input; whether all succeeded.
+    fn read(self, switch: &mut Session) -> bool {
+        let mut ok = true;
+        let mut last = String::new();
+        self.prompt();
+        for line in std::io::stdin().lock().lines().map_while(Result::ok) {
+            match (self, line.trim()) {
+                (_, "EOF" | "exit" | "quit") => break,
+                // An empty line repeats the command before it.
+                (Self::Bmv2, "") if !last.is_empty() => ok &= !self.answer(switch, &last),
+                (_, "") => {}
+                (Self::Own, comment) if comment.starts_with('#') => {}
+                _ => {
+                    ok &= !self.answer(switch, &line);
+                    last = line;
+                }
+            }
+            self.prompt();
+        }
+        ok
+    }
+}
+
+fn run(switch: &mut Session, line: &str) -> Outcome {
+    let words: Vec<&str> = line.split('#').next().unwrap_or_default().split_whitespace().collect();
+    let Some((&verb, rest)) = words.split_first() else { return Err(Failure::unknown(line.trim())) };
+    if matches!(verb, "help" | "?") {
+        switch.say(HELP);
+        return Ok(());
+    }
+    let outcome = tables::command(switch, verb, rest)
+        .or_else(|| profiles::command(switch, verb, rest))
+        .or_else(|| arrays::command(switch, verb, rest))
+        .or_else(|| multicast::command(switch, verb, rest))
+        .or_else(|| ports::command(switch, verb, rest));
+    outcome.unwrap_or_else(|| Err(Failure::unknown(line.trim())))
 }
 
 fn main() -> ExitCode {
     let options = Options::parse();
-    let addr = (options.thrift_ip.as_str(), options.thrift_port);
-    let client = match Client::connect(addr) {
+    let manner = Manner::of_name();
+    let client = match Client::connect((options.thrift_ip.as_str(), options.thrift_port)) {
         Ok(client) => client,
+        Err(_) if manner == Manner::Bmv2 => {
+            println!("Could not connect to thrift client on port {}", options.thrift_port);
+            println!("Make sure the switch is running and that you have the right port");
+            return ExitCode::FAILURE;
+        }
         Err(error) => {
-            let (ip, port) = addr;
+            let (ip, port) = (&options.thrift_ip, options.thrift_port);
             eprintln!("p4cc-switch-cli: no switch answers at {ip}:{port}: {error}; see --thrift-port");
             return ExitCode::from(2);
         }
     };
-    let mut switch = Session { client, program: None };
-    let manner = Manner::of_name();
-    let mut ok = true;
+    let mut switch = Session::new(client);
     if !options.command.is_empty() {
-        let words: Vec<&str> = options.command.iter().flat_map(|word| word.split_whitespace()).collect();
-        ok = !manner.answer(&words, commands::command(&mut switch, &words));
-    } else {
-        manner.prompt();
-        for line in std::io::stdin().lock().lines().map_while(Result::ok) {
-            let words: Vec<&str> = line.split('#').next().unwrap_or_default().split_whitespace().collect();
-            match *words {
-                [] => {}
-                ["EOF" | "exit" | "quit"] => break,
-                _ => ok &= !manner.answer(&words, commands::command(&mut switch, &words)),
-            }
-            manner.prompt();
-        }
-        if manner == Manner::Bmv2 {
-            println!();
-        }
+        let failed = manner.answer(&mut switch, &options.command.join(" "));
+        return if failed && manner == Manner::Own { ExitCode::FAILURE } else { ExitCode::SUCCESS };
     }
-    if ok || manner == Manner::Bmv2 { ExitCode::SUCCESS } else { ExitCode::FAILURE }
+    if manner == Manner::Own {
+        return if manner.read(&mut switch) { ExitCode::SUCCESS } else { ExitCode::FAILURE };
+    }
+    println!("Obtaining JSON from switch...");
+    if switch.program().is_err() {
+        println!("Error when requesting JSON config from switch");
+        return ExitCode::FAILURE;
+    }
+    println!("Done\nControl utility for runtime P4 table manipulation");
+    manner.read(&mut switch);
+    println!();
+    ExitCode::SUCCESS
 }
