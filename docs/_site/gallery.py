@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING
 from PIL import Image
 
 from p4cc.bundled import EXPERIMENTS, experiments
+from p4cc.figures.chart_file import file_of, read_chart
 from p4cc.reproduce.markup import code, linked, plain, slug
 from p4cc.reproduce.study import FILE, StudyFile, read_study
 from p4cc.scenario.load import load_scenario
@@ -55,6 +56,19 @@ class Picture:
     path: Path
     text: str
     """What it shows."""
+
+    @property
+    def is_there(self) -> bool:
+        """Whether the repository has it, or its chart."""
+        return self.path.is_file() or file_of(self.path).is_file()
+
+    @property
+    def size(self) -> tuple[float, float]:
+        """Width and height, in units of its own."""
+        if file_of(self.path).is_file():
+            return read_chart(file_of(self.path)).size
+        with Image.open(self.path) as picture:
+            return picture.size
 
 
 @dataclass
@@ -265,8 +279,8 @@ class Gallery:
             told = f"Its network. The command draws {files}." if files else "Its network."
             image = _image(_network_place(self.networks[one.name]), "the network of this scenario")
             return f'<figure class="p4cc-network">{image}<figcaption>{_html(told)}</figcaption></figure>'
-        with Image.open(found[0].path) as picture:
-            wide = " p4cc-wide" if picture.width > WIDE * picture.height else ""
+        width, height = found[0].size
+        wide = " p4cc-wide" if width > WIDE * height else ""
         image = _image(_place(found[0].path), found[0].text)
         # The page has it large; other pictures are opened themselves.
         target = _place(found[0].path) if beside is None else _address(beside.address)
@@ -301,7 +315,7 @@ class Gallery:
 def _pictures(text: str, folder: Path) -> list[Picture]:
     """Pictures that a text of this folder shows and that are there."""
     found = [Picture(Path(os.path.normpath(folder / name)), unescape(words)) for words, name in _PICTURE.findall(text)]
-    return [one for one in found if one.path.is_file()]
+    return [one for one in found if one.is_there]
 
 
 def _drew(one: Experiment, picture: Path) -> bool:

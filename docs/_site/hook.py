@@ -16,6 +16,7 @@ from mkdocs.structure.files import File, Files
 
 from docs._site import gallery
 from p4cc.reference_pages import PAGES
+from p4cc.reproduce.report import draw_missing
 
 ROOT = Path(__file__).resolve().parents[2]
 ROOT_PAGES = {
@@ -35,6 +36,11 @@ SEARCH = 'data-md-component="search" role="dialog"'
 """How the theme's search begins."""
 
 LINK = re.compile(r"(?<!!)\[([^\]]*)\]\(([^)\s#]*)(#[^)\s]*)?\)")
+
+
+def on_pre_build(**_: Any) -> None:
+    """Draws the pictures of the reproductions: the repository holds their charts."""
+    draw_missing(ROOT / "docs" / "reproduction")
 
 
 def on_files(files: Files, *, config: Any) -> Files:

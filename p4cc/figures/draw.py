@@ -28,6 +28,7 @@ from p4cc.figures import (
     utilisation,
 )
 from p4cc.figures.chart import saying
+from p4cc.figures.of_source import with_source
 from p4cc.figures.series import Series
 from p4cc.scenario.figures import (
     BarFigure,
@@ -87,7 +88,7 @@ def chart_of(figure: Figure, runs: pl.DataFrame, read: Read, scenario: ScenarioM
     A figure of a table without rows says so.
     """
     try:
-        return _chart_of(figure, runs, read, scenario)
+        return with_source(_chart_of(figure, runs, read, scenario), figure, scenario.reproduces)
     except _NoRowsError as error:
         name = error.args[0]
         text = f"table {name} has no rows (it needs: {table(name).when})"

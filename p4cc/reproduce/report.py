@@ -1,16 +1,24 @@
-"""Pages of studies in a folder, with their pictures at the size of the web and an index: `p4cc reproduce --report`."""
+"""Pages of studies in a folder, with their pictures at the size of the web and an index: `p4cc reproduce --report`.
+
+Beside each picture is its chart, from which the site draws it: the repository holds no picture of a run.
+"""
 
 from __future__ import annotations
 
 import json
 import re
-import shutil
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+import polars as pl
 from PIL import Image
 
+from p4cc import figures
+from p4cc.analysis.recorded import read_results, read_table
 from p4cc.errors import UserError
+from p4cc.figures.chart_file import charts_below, file_of, read_chart, write_chart
+from p4cc.figures.draw import chart_of
 from p4cc.files import read_text
 from p4cc.reproduce.markup import plain, table
 from p4cc.reproduce.page import MARKER, study_page
@@ -19,6 +27,7 @@ from p4cc.reproduce.sums import COLUMNS, EXPECTED, total
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
+    from p4cc.figures.chart import Chart
     from p4cc.json_data import JsonObject, JsonValue
     from p4cc.reproduce.results import StudyResults
 
@@ -82,14 +91,36 @@ def _write_page(results: StudyResults, folder: Path) -> Path:
     path = folder / f"{results.study.study.name}.md"
     before = _may_replace(path)
     page = study_page(results, folder)
+    charts = _charts(results) if page.pictures else {}
     for name, drawn in page.pictures.items():
         (folder / name).parent.mkdir(exist_ok=True)
-        _for_the_web(drawn, folder / name)
+        draw_picture(write_chart(charts[drawn], folder / name), folder / name)
     path.write_text(page.text, encoding="utf-8")
     # Pictures of the page before this one, which nothing shows any more.
     for name in set(_PICTURE.findall(before)) - set(page.pictures):
         (folder / name).unlink(missing_ok=True)
+        file_of(folder / name).unlink(missing_ok=True)
     return path
+
+
+def _charts(results: StudyResults) -> dict[Path, Chart]:
+    """What the pictures of a study show, by the file that its runs drew."""
+    charts: dict[Path, Chart] = {}
+    for name, drawn in results.pictures.items():
+        scenario = results.figures[name].scenario
+        for path, figure in zip(drawn, scenario.figures, strict=True):
+            runs = pl.DataFrame(read_results(path.parent).runs, infer_schema_length=None)
+            charts[path] = chart_of(figure, runs, partial(read_table, path.parent), scenario)
+    return charts
+
+
+def draw_missing(folder: Path) -> None:
+    """Draws the pictures of the charts below a folder, except those that are newer than chart and code."""
+    code = max(path.stat().st_mtime for path in Path(figures.__file__).parent.glob("*.py"))
+    for chart in charts_below(folder):
+        picture = chart.with_suffix("")
+        if not picture.exists() or picture.stat().st_mtime < max(chart.stat().st_mtime, code):
+            draw_picture(read_chart(chart), picture)
 
 
 def _may_replace(path: Path) -> str:
@@ -103,12 +134,15 @@ def _may_replace(path: Path) -> str:
     return text
 
 
-def _for_the_web(drawn: Path, path: Path) -> None:
-    """A picture of points as wide as a page and with a palette; others as they are."""
-    if drawn.suffix != ".png":
-        shutil.copyfile(drawn, path)
+def draw_picture(chart: Chart, path: Path) -> None:
+    """A picture of points is as wide as a page and has a palette."""
+    # Plotting takes half a second to import.
+    from p4cc.figures.picture import write
+
+    write(chart, path)
+    if path.suffix != ".png":
         return
-    with Image.open(drawn) as picture:
+    with Image.open(path) as picture:
         made = picture.convert("RGB")
     if made.width > MAX_PIXELS_WIDE:
         height = round(made.height * MAX_PIXELS_WIDE / made.width)

@@ -37,7 +37,7 @@ MAY_IMPORT: dict[str, tuple[str, ...]] = {
     "cluster": ("scenario", "planning", "analysis", "running"),
     "packet_way": ("running",),
     "grading": ("scenario", "planning", "packet_way"),
-    "reproduce": ("scenario", "planning", "analysis", "running"),
+    "reproduce": ("scenario", "planning", "analysis", "figures", "running"),
     "lab": ("control", "scenario", "planning", "analysis", "figures", "running", "user_algorithms"),
     "pages": (),
     "report": ("scenario", "analysis", "figures", "running", "lab", "pages"),

@@ -15,10 +15,11 @@ from markdown_it import MarkdownIt
 from PIL import Image
 
 from p4cc.errors import UserError
+from p4cc.figures.chart_file import file_of, read_chart
 from p4cc.reproduce.items import SourceItem, check, place
 from p4cc.reproduce.markup import linked, plain, slug
 from p4cc.reproduce.page import MARKER
-from p4cc.reproduce.report import MAX_PIXELS_WIDE, write_pages
+from p4cc.reproduce.report import MAX_PIXELS_WIDE, draw_missing, write_pages
 from p4cc.reproduce.results import read_results
 from p4cc.reproduce.study import find_study
 from p4cc.scenario.schema import ScenarioModel
@@ -195,18 +196,32 @@ def test_documents_are_linked_where_they_stand(tmp_path: Path) -> None:
     assert linked(words, Path("/")) == words.replace("*", "&#42;")
 
 
-def test_pictures_have_the_size_of_a_page(tmp_path: Path, results: Path) -> None:
+def test_a_picture_has_the_size_of_a_page_and_its_chart_beside_it(tmp_path: Path, results: Path) -> None:
     folder = tmp_path / "pages"
-    wide = tmp_path / "wide"
-    shutil.copytree(results, wide)
-    Image.effect_noise((3 * MAX_PIXELS_WIDE, 600), 50).save(wide / "small" / "small.png")
-    text = page(made(tmp_path, ITEMS), wide, folder)
+    text = page(made(tmp_path, ITEMS), results, folder)
     assert "](small/small.png)" in text
-    with Image.open(folder / "small" / "small.png") as picture:
-        assert picture.size == (MAX_PIXELS_WIDE, 200)
+    picture = folder / "small" / "small.png"
+    drawn = picture.read_bytes()
+    with Image.open(picture) as image:
+        assert 0 < image.width <= MAX_PIXELS_WIDE
+    # From the chart alone comes the same picture, and only where there is none of today.
+    picture.unlink()
+    draw_missing(folder)
+    assert picture.read_bytes() == drawn
+    picture.write_bytes(b"mine")
+    draw_missing(folder)
+    assert picture.read_bytes() == b"mine"
     # A picture that the next page does not show goes with its page.
-    page(made(tmp_path / "next", [{"item": "all", "shows": "it", "by": ["1"], "pictures": []}]), wide, folder)
-    assert not (folder / "small" / "small.png").exists()
+    page(made(tmp_path / "next", [{"item": "all", "shows": "it", "by": ["1"], "pictures": []}]), results, folder)
+    assert not picture.exists()
+    assert not file_of(picture).exists()
+
+
+def test_a_picture_has_the_source_s_numbers(tmp_path: Path, results: Path) -> None:
+    folder = tmp_path / "pages"
+    page(made(tmp_path, ITEMS), results, folder)
+    chart = read_chart(file_of(folder / "small" / "small.png"))
+    assert any("the source's number" in note for note in chart.notes)
 
 
 def test_a_file_of_the_users_stays(tmp_path: Path, results: Path) -> None:
