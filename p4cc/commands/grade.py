@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+from enum import Enum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -24,6 +25,13 @@ WIDE = 160
 """Columns where nothing says how many there are."""
 
 
+class Target(Enum):
+    """Where PTF tests run."""
+
+    P4CC = "p4cc"
+    BMV2 = "bmv2"
+
+
 def register(app: typer.Typer) -> None:
     """Adds the command."""
     app.command("grade")(grade)
@@ -42,9 +50,13 @@ def grade(
     jobs: Annotated[
         int | None, typer.Option("--jobs", "-j", min=1, max=256, help="Submissions at the same time.")
     ] = None,
+    target: Annotated[
+        Target,
+        typer.Option("--target", help="Switch of the PTF tests; STF tests run on p4cc, and are left out on BMv2."),
+    ] = Target.P4CC,
     as_json: Annotated[bool, typer.Option("--json", help="Print the grades as JSON.")] = False,
 ) -> None:
-    """Grade P4 programs by packet tests (STF) with points and hints.
+    """Grade P4 programs by packet tests (STF and PTF) with points and hints.
 
     Each submission is compiled and tested in a process of its own, with bounds on processor time and memory, without
     network. Writes grades.csv, junit.xml and a page for each student, which traces the packets of failed tests.
@@ -55,18 +67,32 @@ def grade(
 
     * `p4cc grade submissions --tests course`
     * `p4cc grade submissions/alice --tests course/course.yaml --json`
+    * `p4cc grade submissions --tests course --target bmv2`: the PTF tests on BMv2
     """
     from p4cc.grading.course import read_course
-    from p4cc.grading.grade import Limits, graded
+    from p4cc.grading.grade import Grader, Limits
     from p4cc.grading.grade import submissions as submissions_in
+    from p4cc.grading.ptf_bench import ptf_bench
 
-    course, texts = read_course(tests)
+    course, files = read_course(tests)
+    if target is Target.BMV2:
+        course = _without_stf(course, tests)
+    of_ptf = [test for test in course.tests if test.ptf]
+    bench = None
+    if of_ptf:
+        bench = ptf_bench(target.value)
+        if not bench.has_p4runtime:
+            typer.echo(
+                "simple_switch has no P4Runtime: PTF tests that need it fail (simple_switch_grpc has it)", err=True
+            )
+        for name, folder in files.folders.items():
+            bench.check(folder, [test.ptf_class for test in of_ptf if test.ptf == name and test.ptf_class])
     programs = submissions_in(submissions, course.program)
-    limits = Limits(seconds, memory_mb * 1_000_000)
+    grader = Grader(course, files, Limits(seconds, memory_mb * 1_000_000), bench)
     grades: list[Grade] = []
     try:
         with counted("grading", len(programs), quiet=as_json) as advance:
-            for one in graded(course, texts, programs, limits, jobs or len(os.sched_getaffinity(0))):
+            for one in grader.graded(programs, jobs or len(os.sched_getaffinity(0))):
                 grades.append(one)
                 advance(one.student)
     except KeyboardInterrupt:
@@ -79,6 +105,17 @@ def grade(
     else:
         _show(course, grades)
         typer.echo(f"wrote {out}")
+
+
+def _without_stf(course: Course, place: Path) -> Course:
+    """The PTF tests of a course; raises UserError if it has none."""
+    tests = [test for test in course.tests if test.ptf]
+    if not tests:
+        remedy = "p4c's run-bmv2-test.py runs STF tests on BMv2; list PTF tests for --target bmv2"
+        raise UserError("the course has no PTF tests", place=str(place), remedy=remedy)
+    if left_out := len(course.tests) - len(tests):
+        typer.echo(f"left out on BMv2: {left_out} STF tests", err=True)
+    return course.model_copy(update={"tests": tests})
 
 
 def _write(out: Path, course: Course, grades: Sequence[Grade]) -> None:

@@ -6,6 +6,7 @@ import json
 import signal
 import subprocess
 import sys
+import tempfile
 from concurrent.futures import ThreadPoolExecutor, as_completed
 from dataclasses import dataclass
 from pathlib import Path
@@ -14,9 +15,10 @@ from typing import TYPE_CHECKING, Any
 from p4cc.errors import UserError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
 
-    from p4cc.grading.course import Course, CourseTest
+    from p4cc.grading.course import Course, CourseFiles, CourseTest
+    from p4cc.grading.ptf_bench import PtfBench
 
 MOST_NAME_BYTES = 200
 """Longest name of a student, so that the name of a page fits every file system."""
@@ -32,6 +34,15 @@ class Limits:
 
     seconds: int = 60
     memory_bytes: int = 4_000_000_000
+
+    def __str__(self) -> str:
+        """Both, in a sentence."""
+        return f"{self.seconds} s of processor time, {self.memory_bytes} bytes"
+
+    @property
+    def wall_s(self) -> int:
+        """Most time on the clock."""
+        return 2 * self.seconds + 10
 
 
 @dataclass(frozen=True)
@@ -92,62 +103,119 @@ def _name(folder: Path) -> str:
     return folder.name
 
 
-def graded(
-    course: Course, texts: Mapping[str, str], programs: Mapping[str, Path], limits: Limits, jobs: int
-) -> Iterator[Grade]:
-    """Grades as they are found; `programs` need not exist."""
-    with ThreadPoolExecutor(jobs) as pool:
-        waits = [pool.submit(_grade, course, texts, student, path, limits) for student, path in programs.items()]
+@dataclass(frozen=True)
+class Grader:
+    """Grades submissions of one course."""
+
+    course: Course
+    files: CourseFiles
+    limits: Limits
+    bench: PtfBench | None = None
+    """For a course with PTF tests."""
+
+    def graded(self, programs: Mapping[str, Path], jobs: int) -> Iterator[Grade]:
+        """Grades as they are found; `programs` need not exist."""
+        with ThreadPoolExecutor(jobs) as pool:
+            waits = [pool.submit(self._grade, student, path) for student, path in programs.items()]
+            try:
+                for done in as_completed(waits):
+                    yield done.result()
+            finally:
+                pool.shutdown(cancel_futures=True)
+
+    def _grade(self, student: str, program: Path) -> Grade:
+        if not program.is_file():
+            return self._failed(student, f"{program.name} is missing")
+        task = {
+            "program": str(program.absolute()),
+            "define": self.course.define,
+            "tests": [self.files.texts[test.stf] for test in self.course.tests if test.stf],
+            "target": self.bench.target if self.bench else "",
+            "memory_bytes": self.limits.memory_bytes,
+            "cpu_s": self.limits.seconds,
+        }
         try:
-            for done in as_completed(waits):
-                yield done.result()
-        finally:
-            pool.shutdown(cancel_futures=True)
+            done = self._worker([sys.executable, "-m", "p4cc.grading.worker"], task)
+        except subprocess.TimeoutExpired:
+            return self._failed(student, f"took longer than {self.limits.seconds} s")
+        return self._read(done, student)
 
-
-def _grade(course: Course, texts: Mapping[str, str], student: str, program: Path, limits: Limits) -> Grade:
-    def failed(error: str) -> Grade:
-        return Grade(student, [GradedTest(test, passed=False) for test in course.tests], error)
-
-    if not program.is_file():
-        return failed(f"{program.name} is missing")
-    task = {
-        "program": str(program.absolute()),
-        "define": course.define,
-        "tests": [texts[test.stf] for test in course.tests],
-        "memory_bytes": limits.memory_bytes,
-        "cpu_s": limits.seconds,
-    }
-    try:
-        done = subprocess.run(
-            [sys.executable, "-m", "p4cc.grading.worker"],
+    def _worker(self, words: list[str], task: dict[str, Any]) -> subprocess.CompletedProcess[str]:
+        return subprocess.run(  # noqa: S603 - modules of this package
+            words,
             input=json.dumps(task),
             capture_output=True,
             text=True,
             errors="replace",
             # Where a process waits, processor time does not end it.
-            timeout=2 * limits.seconds + 10,
+            timeout=self.limits.wall_s,
             check=False,
         )
-    except subprocess.TimeoutExpired:
-        return failed(f"took longer than {limits.seconds} s")
-    return _read(done, course, failed, limits, student)
+
+    def _failed(self, student: str, error: str) -> Grade:
+        return Grade(student, [GradedTest(test, passed=False) for test in self.course.tests], error)
+
+    def _read(self, done: subprocess.CompletedProcess[str], student: str) -> Grade:
+        """The grade in a worker's output; one that ended before it told the results is a failure."""
+        results, _, ways = done.stdout.partition("\n")
+        if not results:
+            if -done.returncode in AT_LIMITS or "MemoryError" in done.stderr:
+                return self._failed(student, f"ended at its limits: {self.limits}")
+            last = done.stderr.strip().splitlines()[-1:] or [f"exit code {done.returncode}"]
+            return self._failed(student, f"p4cc itself failed: {last[0]}")
+        result: dict[str, Any] = json.loads(results)
+        if "error" in result:
+            return self._failed(student, result["error"])
+        # A worker that ended while it followed packets has told the results.
+        packets: list[list[Any]] = json.loads(ways) if ways.endswith("\n") else [[] for _ in result["tests"]]
+        of_stf = zip(result["tests"], packets, strict=True)
+        of_ptf = iter(self._ptf(result) if self.bench else ())
+        tests: list[GradedTest] = []
+        for test in self.course.tests:
+            one, ways_of_test = next(of_stf) if test.stf else (next(of_ptf), [])
+            tests.append(GradedTest(test, one["passed"], one["problems"], ways_of_test))
+        return Grade(student, tests)
+
+    def _ptf(self, built: Mapping[str, Any]) -> list[dict[str, Any]]:
+        """Results of the PTF tests, in order."""
+        tests = [test for test in self.course.tests if test.ptf]
+        if self.bench is None or "no_config" in built:
+            return [_not_run(built["no_config"]) for _ in tests]
+        folders = [str(self.files.folders[test.ptf]) for test in tests]
+        programs = (self.bench.ptf, self.bench.switch, self.bench.command_line)
+        readable = {str(path) for program in programs for path in (program.parent, program.resolve().parent)}
+        with tempfile.TemporaryDirectory(prefix="p4cc-grade-", ignore_cleanup_errors=True) as work:
+            task = {
+                "folder": work,
+                "config": built["config"],
+                "config_name": "program.json" if self.bench.target == "bmv2" else "program.p4",
+                "p4info": built["p4info"],
+                "ptf": str(self.bench.ptf),
+                "switch": str(self.bench.switch),
+                "command_line": str(self.bench.command_line),
+                "has_p4runtime": self.bench.has_p4runtime,
+                "has_notifications": self.bench.has_notifications,
+                "target": self.bench.target,
+                "readable": [*readable, *(str(Path(folder).parent) for folder in folders)],
+                "tests": [
+                    {"folder": folder, "class": test.ptf_class} for test, folder in zip(tests, folders, strict=True)
+                ],
+                "memory_bytes": self.limits.memory_bytes,
+                "cpu_s": self.limits.seconds,
+            }
+            words = [*self.bench.namespaces, sys.executable, "-m", "p4cc.grading.ptf_worker"]
+            try:
+                done = self._worker(words, task)
+            except subprocess.TimeoutExpired as late:
+                output = late.stdout.decode(errors="replace") if isinstance(late.stdout, bytes) else ""
+                why = f"PTF tests took longer than {self.limits.wall_s} s"
+            else:
+                output = done.stdout
+                last = done.stderr.strip().splitlines()[-1:] or [f"exit code {done.returncode}"]
+                why = f"p4cc itself failed: {last[0]}"
+        results = [json.loads(line) for line in output.splitlines(keepends=True) if line.endswith("\n")]
+        return results + [_not_run(why)] * (len(tests) - len(results))
 
 
-def _read(
-    done: subprocess.CompletedProcess[str], course: Course, failed: Callable[[str], Grade], limits: Limits, student: str
-) -> Grade:
-    """The grade in a worker's output; one that ended before it told the results is a failure."""
-    results, _, ways = done.stdout.partition("\n")
-    if not results:
-        if -done.returncode in AT_LIMITS or "MemoryError" in done.stderr:
-            return failed(f"ended at its limits: {limits.seconds} s of processor time, {limits.memory_bytes} bytes")
-        last = done.stderr.strip().splitlines()[-1:] or [f"exit code {done.returncode}"]
-        return failed(f"p4cc itself failed: {last[0]}")
-    result: dict[str, Any] = json.loads(results)
-    if "error" in result:
-        return failed(result["error"])
-    # A worker that ended while it followed packets has told the results.
-    packets: list[list[Any]] = json.loads(ways) if ways.endswith("\n") else [[] for _ in course.tests]
-    rows = zip(course.tests, result["tests"], packets, strict=True)
-    return Grade(student, [GradedTest(test, one["passed"], one["problems"], way) for test, one, way in rows])
+def _not_run(why: str) -> dict[str, Any]:
+    return {"passed": False, "problems": [why]}

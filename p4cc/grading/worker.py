@@ -1,18 +1,20 @@
 """Grades one program in a process with limits: `python -m p4cc.grading.worker`, a task as JSON on standard input.
 
 Two lines of JSON come out: the results, then the ways of some packets of the tests that failed. Following packets
-takes more than running a test, and what ends there must not cost a result.
+takes more than running a test, and what ends there must not cost a result. For PTF tests, which need a switch, the
+results have the compiled program (`p4cc.grading.ptf_worker`).
 """
 
 from __future__ import annotations
 
+import base64
 import json
 import sys
 from pathlib import Path
 from typing import Any
 
 from p4cc.errors import UserError
-from p4cc.grading.sandbox import limit, read_only
+from p4cc.grading.sandbox import leave_network, limit, read_only
 from p4cc.planning.programs import CompiledProgram, compile_program
 
 MOST_TRACED = 3
@@ -25,13 +27,15 @@ def main() -> None:
     task: dict[str, Any] = json.load(sys.stdin)
     program = Path(task["program"])
     limit(task["memory_bytes"], task["cpu_s"])
+    leave_network()
     read_only(program.parent)
     compiled, error = _compiled(program, task["define"])
     if compiled is None:
         print(json.dumps({"error": error}))
         return
     results = [tested(compiled, text) for text in task["tests"]]
-    print(json.dumps({"tests": results}), flush=True)
+    built = _built(compiled, task["target"]) if task["target"] else {}
+    print(json.dumps({"tests": results, **built}), flush=True)
     print(json.dumps(_traced(compiled, task["tests"], results)))
 
 
@@ -41,6 +45,15 @@ def _compiled(program: Path, defines: list[str]) -> tuple[CompiledProgram | None
     except UserError as error:
         return None, str(error)
     return (compiled, "") if compiled.ok else (None, compiled.rendered)
+
+
+def _built(compiled: CompiledProgram, target: str) -> dict[str, Any]:
+    """The program as a switch takes it, or why there is none."""
+    try:
+        config = compiled.bmv2_json().encode() if target == "bmv2" else compiled.device_config()
+        return {"config": base64.b64encode(config).decode(), "p4info": compiled.p4info_text()}
+    except UserError as error:
+        return {"no_config": str(error)}
 
 
 def tested(compiled: CompiledProgram, text: str) -> dict[str, Any]:

@@ -6,10 +6,8 @@ Thrift and makes no delay), who compiles (the engine; p4c), and what they cannot
 
 from __future__ import annotations
 
-import os
 import shutil
 import subprocess
-import sys
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
@@ -19,6 +17,7 @@ from controller.pipeline import Pipeline, load_pipeline
 from p4cc.bundled import LIBRARY, P4SRC
 from p4cc.errors import UserError
 from p4cc.lab.tools import Missing
+from p4cc.own_programs import BUILD, find_own
 from p4cc.planning.programs import compile_program
 
 if TYPE_CHECKING:
@@ -31,10 +30,6 @@ PACKET_BYTES = 1_500
 _COMPILE_TIMEOUT_S = 300
 _CLI_TIMEOUT_S = 30
 GUIDE = "docs/how-to/bmv2.md"
-BUILD = (
-    "build the switch and the agent with `make setup` in a checkout of p4cc, as a wheel does not have them; "
-    "put them on PATH, or their paths into P4CC_SWITCH, P4CC_SWITCH_CLI and P4CC_AGENT"
-)
 
 
 @dataclass(frozen=True)
@@ -145,22 +140,14 @@ class SwitchKind(Protocol):
 
 def own_program(name: str) -> str:
     """A program of this project: named by a variable, next to Python or on PATH; raises UserError."""
-    if (result := _find_own(name)) is None:
+    if (result := find_own(name)) is None:
         raise UserError(f"{name} is not built", place="p4cc lab", remedy=BUILD)
     return result
 
 
 def own_missing(*names: str) -> list[Missing]:
     """Those of this project's programs that are not built."""
-    return [Missing(name, remedy=BUILD) for name in names if _find_own(name) is None]
-
-
-def _find_own(name: str) -> str | None:
-    near = Path(sys.executable).parent / name
-    # A name in capitals says where it is instead, for a build elsewhere: P4CC_SWITCH for p4cc-switch.
-    given = os.environ.get(name.upper().replace("-", "_"))
-    places = (given, str(near), shutil.which(name))
-    return next((found for found in places if found and os.access(found, os.X_OK)), None)
+    return [Missing(name, remedy=BUILD) for name in names if find_own(name) is None]
 
 
 def kind_named(name: str) -> SwitchKind:
