@@ -205,11 +205,6 @@ TESTS ?=
 ptf: setup $(PTF_STAMP) ## Packet tests with PTF (TARGET=bmv2 for BMv2, TESTS="ecn forwarding.Ttl" for some)
 	@$(BIN)/python -m ptf_tests.run --target $(TARGET) $(TESTS)
 
-# Tests of what runs others' PTF tests; pytest skips them until PTF is installed.
-.PHONY: test-ptf
-test-ptf: setup $(TEST_STAMP) $(PTF_STAMP)
-	@$(BIN)/pytest tests/p4cc/commands/test_grade_ptf.py
-
 # ptf's netifaces is built from source.
 $(PTF_STAMP): $(DEPS_STAMP)
 	@[ -e "$$($(BIN)/python -c 'import sysconfig; print(sysconfig.get_paths()["include"])')/Python.h" ] || { \
