@@ -70,7 +70,7 @@ def make(folder: Path, *, shadow: bool) -> list[Command]:
         for command in made:
             path = folder / command.name
             if command.name in _SWITCHES:
-                # A process is called as its file is: `pkill simple_switch` ends what was started by that name.
+                # A process is named after its file: `pkill simple_switch` ends what that name started.
                 path.symlink_to(command.runs)
                 continue
             path.write_text(_script(command), encoding="utf-8")
