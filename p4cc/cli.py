@@ -20,6 +20,7 @@ from p4cc.commands import (
     export_ns3,
     fmt,
     grade,
+    import_file,
     info,
     init,
     lab,
@@ -50,6 +51,7 @@ app = typer.Typer(
     epilog=epilog(),
 )
 init.register(app)
+import_file.register(app)
 algorithm.register(app)
 run.register(app)
 compare.register(app)

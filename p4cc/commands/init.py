@@ -7,11 +7,14 @@ import re
 import shlex
 import sys
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from p4cc.errors import UserError
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
 
 TEMPLATES = Path(__file__).resolve().parents[1] / "templates"
 _NAME = re.compile(r"^name: .*$", re.MULTILINE)
@@ -30,7 +33,7 @@ def kinds() -> list[str]:
 def init(
     kind: Annotated[
         str | None,
-        typer.Argument(help="Which scenario, or a topology.json or p4app.json to import; all are listed without it."),
+        typer.Argument(help="Which scenario, or a file to import (p4cc import); all are listed without it."),
     ] = None,
     file: Annotated[Path | None, typer.Argument(help="File to write; KIND.yaml here if not given.")] = None,
     programs: Annotated[
@@ -72,12 +75,8 @@ def init(
             typer.echo(f"{name:<12}{_first_comment(_text(name))}")
         typer.echo("\nnext: p4cc init NAME")
         return
-    if kind.endswith(".json"):
-        from p4cc.planning.imported import name_of_import, text_of
-
-        path = file or Path(f"{name_of_import(Path(kind))}.yaml")
-        text = text_of(Path(kind), programs or (), path.parent)
-        _write(path, _NAME.sub(f"name: {_name(path)}", text, count=1), force=force)
+    if kind.endswith((".json", ".txt")):
+        import_file(Path(kind), file, programs or (), force=force)
         return
     if programs:
         raise UserError("is for topology files", place="--program", remedy="set switch.program in the scenario")
@@ -88,6 +87,27 @@ def init(
     path = file or Path(f"{kind}.yaml")
     text = _NAME.sub(f"name: {_name(path)}", _text(kind), count=1)
     _write(path, text, force=force, is_lab=kind == "lab")
+
+
+def import_file(source: Path, file: Path | None, programs: Sequence[Path], *, force: bool) -> None:
+    """Writes the scenario that another tool's file describes, and says what is not in it; raises UserError."""
+    # Readers take a while to import; templates need not wait for them.
+    from p4cc.planning.imported import name_of_import, place_near, text_of
+
+    if source.suffix == ".json":
+        path = file or Path(f"{name_of_import(source)}.yaml")
+        text = text_of(source, programs, path.parent)
+    else:
+        from p4cc.planning.hpcc_config import import_config
+
+        if programs:
+            raise UserError("is for topology files", place="--program", remedy="set switch.program in the scenario")
+        path = file or Path(f"{source.stem}.yaml")
+        imported = import_config(source, lambda named: place_near(named, path.parent))
+        if imported.remarks:
+            typer.echo(f"{len(imported.remarks)} keys have no field; {path} lists them with the reasons")
+        text = imported.text()
+    _write(path, _NAME.sub(f"name: {_name(path)}", text, count=1), force=force)
 
 
 def _init_wish(kind: str | None, file: Path | None, given: dict[str, Any], *, force: bool) -> None:

@@ -25,7 +25,7 @@ from topos.loaders.imported import Imported, inside
 from topos.loaders.reading import parse_json, read_text
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Mapping, Sequence
 
     from p4cc.json_data import JsonObject
     from topos.lab import LabSwitch
@@ -70,7 +70,7 @@ def scenario_of(file: Path, given: Sequence[Path] = (), near: Path | None = None
     """
 
     def place(path: Path) -> str:
-        return _place(path, near)
+        return place_near(path, near)
 
     imported = load_lab(file)
     programs = programs_of(imported, given)
@@ -139,9 +139,14 @@ def write_scenario(file: Path, given: Sequence[Path], folder: Path) -> Path:
 
 def text_of(file: Path, given: Sequence[Path], near: Path) -> str:
     """`scenario_of` as YAML with a comment where each part comes from; raises UserError."""
-    document: Any = CommentedMap(explained(file, given, near))
+    return yaml_text(explained(file, given, near), _COMMENTS)
+
+
+def yaml_text(plain: JsonObject, comments: Mapping[str, str]) -> str:
+    """A scenario as YAML with comments before some of its keys."""
+    document: Any = CommentedMap(plain)
     document.fa.set_block_style()
-    for key, comment in _COMMENTS.items():
+    for key, comment in comments.items():
         document.yaml_set_comment_before_after_key(key, before=comment)
     yaml: Any = YAML()
     yaml.width = 120
@@ -158,7 +163,7 @@ def _settings(program: NamedProgram, place: Callable[[Path], str]) -> dict[str, 
     }
 
 
-def _place(path: Path, near: Path | None) -> str:
+def place_near(path: Path, near: Path | None) -> str:
     """How a scenario in the folder `near` names a file: relative to the folder if the file is below it."""
     whole = path.resolve()
     if near is not None and whole.is_relative_to(near.resolve()):
