@@ -84,7 +84,9 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
 @pytest.mark.parametrize("exercise", ["basic", "basic_tunnel"])
 def test_the_packet_tests_pass(tutorials: Course, exercise: str) -> None:
     needs("ptf", "pkill")
-    code, said = tutorials.run("bash", "./runptf.sh", under=f"exercises/{exercise}")
+    # Its tests write to logs/, which `make` makes; only one of the two scripts does.
+    script = "make dirs && exec bash ./runptf.sh"
+    code, said = tutorials.run("bash", "-c", script, under=f"exercises/{exercise}")
     assert re.search(r"Ran [1-9]\d* tests? in", said), said
     assert "\nOK\n" in said, said
     assert "FAILED" not in said, said
@@ -150,10 +152,11 @@ def test_flowcache(tutorials: Course, solved: bool) -> None:
     with running(tutorials, "flowcache", solved=True) as console:
         console.ask("sh python3 -u ./mycontroller.py > /tmp/controller.log 2>&1 &")
         console.ask("sh sleep 8")
-        assert ", 0% packet loss" in console.ask("h1 ping -c 10 -i 0.5 -W 2 h2")
+        # The controller sends packets on with the gateway's address: hosts drop the first in each direction.
+        assert " 8 received" in console.ask("h1 ping -c 10 -i 0.5 -W 2 h2")
         # Idle entries are reported after 3 s; the controller deletes them after 10 s.
         console.ask("sh sleep 16")
-        assert ", 0% packet loss" in console.ask("h1 ping -c 4 -i 0.5 -W 2 h2")
+        assert " 8 received" in console.ask("h1 ping -c 10 -i 0.5 -W 2 h2")
         console.ask("sh sleep 2")
     said = tutorials.log("controller.log")
     assert "Traceback" not in said, said

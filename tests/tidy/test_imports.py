@@ -69,6 +69,9 @@ DISTRIBUTIONS = {"PIL": "pillow", "ruamel": "ruamel.yaml", "yaml": "pyyaml"}
 PARTS = {"google": "finsy", "grpc": "finsy", "pydantic_core": "pydantic"}
 """What a package's own interface is made of: it comes with that package, in the version that fits."""
 
+OF_SCRIPTS = ROOT / "p4cc/drop_in/modules"
+"""Modules for scripts of others, on top of what those have installed; nothing of p4cc imports them."""
+
 ABOVE_ALL = ("p4cc", "p4cc.cli", "p4cc.parts", "p4cc.start", "p4cc.reference_pages", "p4cc.results_page")
 """Modules of no room that put rooms together: no room imports them."""
 
@@ -78,6 +81,8 @@ def modules() -> dict[str, Path]:
     found: dict[str, Path] = {}
     for package in PACKAGES:
         for path in (ROOT / package).rglob("*.py"):
+            if path.is_relative_to(OF_SCRIPTS):
+                continue
             parts = path.relative_to(ROOT).with_suffix("").parts
             found[".".join(parts[:-1] if parts[-1] == "__init__" else parts)] = path
     return found

@@ -1,0 +1,1 @@
+"""BMv2's main service."""

@@ -1,0 +1,1 @@
+"""What simple_switch adds to BMv2's service."""
