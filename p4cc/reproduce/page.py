@@ -178,7 +178,7 @@ def _cost(cost: Cost) -> str:
     events = sum(run.events for run in cost.runs.values())
     wall_s = sum(run.wall_s for run in cost.runs.values())
     seconds = f"{wall_s:,.0f}" if wall_s > 10 else f"{wall_s:.1f}"
-    return f"{len(cost.runs)} runs, {events / 1e6:,.0f} million events, {seconds} s of wall time"
+    return f"{len(cost.runs)} runs, {events / 1e6:,.0f} million events, {seconds} s summed over the runs"
 
 
 def _seeds(cost: Cost) -> str:
