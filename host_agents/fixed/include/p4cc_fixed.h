@@ -20,6 +20,8 @@
 #define FX_LN2 ((__u64)3196577161300663915)
 
 #define FX_FUNCTION static __attribute__((always_inline, unused)) inline
+/* Longer ones, which a program calls from several places. */
+#define FX_ROUTINE static __attribute__((noinline, unused))
 
 struct fx_product {
 	__u64 high;
@@ -139,7 +141,7 @@ FX_FUNCTION __u64 fx_shift(__u64 value, __s32 shift)
 }
 
 /* a / b times 2^bits, within 2^-30 of it; b = 0 gives the largest value. */
-FX_FUNCTION __u64 fx_quotient(__u64 a, __u64 b, __s32 bits)
+FX_ROUTINE __u64 fx_quotient(__u64 a, __u64 b, __s32 bits)
 {
 	__s32 a_shift, b_shift;
 	__u64 first, rest;
@@ -182,7 +184,7 @@ FX_FUNCTION __u64 fx_leading(struct fx_product product, __s32 *shift)
 }
 
 /* (a b) / (c d) times 2^bits. */
-FX_FUNCTION __u64 fx_quotient_of_products(__u64 a, __u64 b, __u64 c, __u64 d, __s32 bits)
+FX_ROUTINE __u64 fx_quotient_of_products(__u64 a, __u64 b, __u64 c, __u64 d, __s32 bits)
 {
 	__s32 above_shift, below_shift;
 	__u64 above = fx_leading(fx_multiply(a, b), &above_shift);
@@ -192,25 +194,25 @@ FX_FUNCTION __u64 fx_quotient_of_products(__u64 a, __u64 b, __u64 c, __u64 d, __
 }
 
 /* log2 of an integer of at least 1, Q32.32, within 2^-28: the fraction's bits by repeated squaring. */
-FX_FUNCTION __u64 fx_log2(__u64 value)
+FX_ROUTINE __u64 fx_log2(__u64 value)
 {
 	__u32 top = fx_top_bit(value), bit;
 	/* From 1 to 2, with 31 bits behind the point. */
 	__u64 mantissa = top > 31 ? value >> ((top - 31) & 63) : value << ((31 - top) & 63);
-	__u64 log = (__u64)top << 32;
+	__u64 log = (__u64)top << 32, carry;
 
 	for (bit = 31; bit > 0; bit--) {
 		mantissa = (mantissa * mantissa) >> 31;
-		if (mantissa >> 32) {
-			mantissa >>= 1;
-			log |= (__u64)1 << (bit & 63);
-		}
+		/* No branch: the kernel's verifier would follow both ways of each. */
+		carry = mantissa >> 32;
+		mantissa >>= carry & 1;
+		log |= carry << (bit & 63);
 	}
 	return log;
 }
 
 /* 2^-power of a Q32.32 power, as a fraction, within a relative error of 2^-26. */
-FX_FUNCTION __u64 fx_exp2_negative(__u64 power)
+FX_ROUTINE __u64 fx_exp2_negative(__u64 power)
 {
 	__u64 whole = power >> 32, result = FX_ONE;
 	__u64 z = fx_scale((__u64)(__u32)power << 30, FX_LN2);
@@ -225,7 +227,7 @@ FX_FUNCTION __u64 fx_exp2_negative(__u64 power)
 }
 
 /* fraction^exponent, the exponent Q32.32. */
-FX_FUNCTION __u64 fx_power(__u64 fraction, __u64 exponent)
+FX_ROUTINE __u64 fx_power(__u64 fraction, __u64 exponent)
 {
 	__u64 log;
 
