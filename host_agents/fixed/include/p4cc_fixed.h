@@ -20,40 +20,32 @@
 #define FX_LN2 ((__u64)3196577161300663915)
 
 #define FX_FUNCTION static __attribute__((always_inline, unused)) inline
-/* Longer ones, which a program calls from several places. */
+/* Longer ones. In eBPF they are global functions, which the kernel's verifier checks once and not at each call. */
+#ifdef __bpf__
+#define FX_ROUTINE __attribute__((noinline))
+#else
 #define FX_ROUTINE static __attribute__((noinline, unused))
+#endif
 
 struct fx_product {
 	__u64 high;
 	__u64 low;
 };
 
-/* Index of the highest set bit; 0 for 0. */
+/* Index of the highest set bit; 0 for 0. No branch: the kernel's verifier would follow both ways of each. */
 FX_FUNCTION __u32 fx_top_bit(__u64 value)
 {
-	__u32 bit = 0;
+	__u32 bit = 0, step;
 
-	if (value >> 32) {
-		bit += 32;
-		value >>= 32;
+	for (step = 32; step > 0; step /= 2) {
+		__u64 above = value >> step;
+		/* 1 if any bit is set: a number or its negation has the sign. */
+		__u32 shift = (__u32)((above | -above) >> 63) * step;
+
+		bit += shift;
+		value >>= shift & 63;
 	}
-	if (value >> 16) {
-		bit += 16;
-		value >>= 16;
-	}
-	if (value >> 8) {
-		bit += 8;
-		value >>= 8;
-	}
-	if (value >> 4) {
-		bit += 4;
-		value >>= 4;
-	}
-	if (value >> 2) {
-		bit += 2;
-		value >>= 2;
-	}
-	return bit + (__u32)(value >> 1);
+	return bit;
 }
 
 FX_FUNCTION __u64 fx_min(__u64 a, __u64 b)
@@ -122,7 +114,7 @@ FX_FUNCTION __u64 fx_scale(__u64 value, __u64 fraction)
 }
 
 /* value times 2^shift, rounded to nearest where shift is negative. */
-FX_FUNCTION __u64 fx_shift(__u64 value, __s32 shift)
+FX_ROUTINE __u64 fx_shift(__u64 value, __s32 shift)
 {
 	__u32 right = (__u32)-shift;
 
@@ -203,7 +195,6 @@ FX_ROUTINE __u64 fx_log2(__u64 value)
 
 	for (bit = 31; bit > 0; bit--) {
 		mantissa = (mantissa * mantissa) >> 31;
-		/* No branch: the kernel's verifier would follow both ways of each. */
 		carry = mantissa >> 32;
 		mantissa >>= carry & 1;
 		log |= carry << (bit & 63);
@@ -240,7 +231,7 @@ FX_ROUTINE __u64 fx_power(__u64 fraction, __u64 exponent)
 }
 
 /* segments^(delta-1) for a window of at least one segment and delta from 0 to 1 (a fraction). */
-FX_FUNCTION __u64 fx_window_power(__u64 segments, __u64 delta)
+FX_ROUTINE __u64 fx_window_power(__u64 segments, __u64 delta)
 {
 	__u64 log;
 

@@ -82,6 +82,13 @@ impl Params {
         Ok(params)
     }
 
+    /// The same parameters, with the first window that the kernel gives a connection.
+    #[must_use]
+    pub fn with_kernel_window(mut self) -> Self {
+        self.set("initial_window", 0);
+        self
+    }
+
     /// The words in the order of [`FIELDS`].
     #[must_use]
     pub const fn words(&self) -> &[u64; FIELDS.len()] {
