@@ -130,6 +130,26 @@ lab-tools: venv
 			apt-get update -qq && DEBIAN_FRONTEND=noninteractive apt-get install -qq -y --no-install-recommends "$${packages[@]}" >/dev/null; \
 		else echo "lab: missing on this machine: sudo apt-get install $${packages[*]}" >&2; exit 1; fi; fi
 
+LINUX_HOSTS := target/linux-hosts/release/p4cc-hosts
+
+.PHONY: linux-hosts
+linux-hosts: linux-tools ## p4cc's senders for this machine's kernel, and the command that loads them (docs/how-to/linux-hosts.md)
+	@CARGO_TARGET_DIR=$(CURDIR)/target/linux-hosts cargo build --quiet --release --locked --manifest-path host_agents/linux/loader/Cargo.toml
+	@echo "linux-hosts: $(LINUX_HOSTS)"
+
+.PHONY: linux-tools
+linux-tools:
+	@packages=(); \
+	command -v clang >/dev/null || packages+=(clang); \
+	for file in bpf/bpf_helpers.h:libbpf-dev libelf.h:libelf-dev zlib.h:zlib1g-dev; do \
+		[ -e "/usr/include/$${file%%:*}" ] || packages+=("$${file##*:}"); done; \
+	command -v pkg-config >/dev/null || packages+=(pkg-config); \
+	if [ $${#packages[@]} -gt 0 ]; then \
+		if [ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null; then \
+			echo "linux-hosts: installing Debian packages: $${packages[*]}"; \
+			apt-get update -qq && DEBIAN_FRONTEND=noninteractive apt-get install -qq -y --no-install-recommends "$${packages[@]}" >/dev/null; \
+		else echo "linux-hosts: missing on this machine: sudo apt-get install $${packages[*]}" >&2; exit 1; fi; fi
+
 # ---- checks -------------------------------------------------------------------------------------------------------
 
 .PHONY: test

@@ -11,10 +11,22 @@ from tests.switchd.thrift_client import STRING, STRUCT, Client, i32, items, stru
 PROGRAM = ROOT / "p4src/v1model/ecn_dual.p4"
 #: Level 2 turns both capable codepoints into 11; level 1 is not used (ECN profiles, `rfc3168`).
 CODEPOINTS = {(2, 0b01): 0b11, (2, 0b10): 0b11}
+#: Level 1 turns 10 into 01, level 2 both into 11 (ECN profiles, `sce`).
+SCE_CODEPOINTS = {(1, 0b10): 0b01, **CODEPOINTS}
+LEVEL_COUNTER = "egress.ecn.level_packets"
 
 
-def install(thrift_port: int, hosts: list[Host], k_pkts: int) -> None:
-    """Routes host n's address to port n; every port marks from `k_pkts` waiting packets on."""
+def install(
+    thrift_port: int,
+    hosts: list[Host],
+    k_pkts: int,
+    k_dc_pkts: int | None = None,
+    codepoints: dict[tuple[int, int], int] = CODEPOINTS,
+) -> None:
+    """Routes host n's address to port n; every port marks from `k_pkts` waiting packets on.
+
+    From `k_dc_pkts` on it marks with level 2, which is the only level without this number.
+    """
     context, no_options = i32(0), structure({})
     with Client(thrift_port) as client:
         for member, host in enumerate(hosts):
@@ -32,9 +44,9 @@ def install(thrift_port: int, hosts: list[Host], k_pkts: int) -> None:
             client.call(
                 "bm_mt_indirect_add_entry", context, text("ingress.forward.ipv4_lpm"), key, i32(member), no_options
             )
-            depth = k_pkts.to_bytes(3, "big")
+            depths = [depth.to_bytes(3, "big") for depth in (k_pkts, k_dc_pkts or k_pkts)]
             key = items(STRUCT, [exact(host.number, 2)])
-            both = items(STRING, [depth, depth])
+            both = items(STRING, depths)
             client.call(
                 "bm_mt_add_entry",
                 context,
@@ -44,7 +56,7 @@ def install(thrift_port: int, hosts: list[Host], k_pkts: int) -> None:
                 both,
                 no_options,
             )
-        for (level, before), after in CODEPOINTS.items():
+        for (level, before), after in codepoints.items():
             key = items(STRUCT, [exact(level, 1), exact(before, 1)])
             after_value = items(STRING, [bytes([after])])
             client.call(
@@ -56,6 +68,13 @@ def install(thrift_port: int, hosts: list[Host], k_pkts: int) -> None:
                 after_value,
                 no_options,
             )
+
+
+def packets_at_level(thrift_port: int, port: int, level: int) -> int:
+    """How many packets left a port whose queue had this level."""
+    with Client(thrift_port) as client:
+        counted = client.call("bm_counter_read", i32(0), text(LEVEL_COUNTER), i32(4 * port + level))
+    return counted[2]
 
 
 def exact(value: int, length: int) -> dict[int, object]:

@@ -1,0 +1,212 @@
+//! The command line.
+
+use std::path::{Path, PathBuf};
+
+use clap::{Args, Parser, Subcommand};
+use p4cc_cc::{AlgorithmConfig, AlgorithmSpec, InitialWindow, ParamValue, Window};
+use p4cc_linux::{Growth, Params, SENDERS};
+use serde_json::{Map, Value, json};
+
+use crate::error::{Failure, Outcome};
+use crate::pins::Pins;
+use crate::{feedback, kernel, route, sender};
+
+/// p4cc's senders in the Linux kernel.
+#[derive(Debug, Parser)]
+#[command(name = "p4cc-hosts", version)]
+struct Cli {
+    /// Folder of pins in the BPF file system.
+    #[arg(long, default_value = "/sys/fs/bpf/p4cc", global = true)]
+    pins: PathBuf,
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(Debug, Subcommand)]
+enum Command {
+    /// Load a sender, or all four with their defaults, and the option for control groups.
+    Load(Load),
+    /// Give the sockets of one control group their own parameters of a loaded sender.
+    Set(Set),
+    /// Show what this kernel lacks and what is loaded.
+    Status,
+    /// Show all counters, and the last connections that closed, as JSON.
+    Stats,
+    /// Unload one sender, or all senders and the option; sockets change to the system's default.
+    Unload {
+        /// Name of the sender; all without it.
+        name: Option<String>,
+    },
+    /// Let the connections of a route use a sender (`none`: the system's default).
+    Route {
+        /// Destination of a route that exists, as in `ip route`.
+        prefix: String,
+        /// Name of a loaded sender.
+        name: String,
+    },
+}
+
+#[derive(Debug, Args)]
+struct Load {
+    #[command(flatten)]
+    sender: SenderArgs,
+    /// Name for `setsockopt(TCP_CONGESTION)` and routes; `p4cc_` and the sender's name by default.
+    #[arg(long)]
+    name: Option<String>,
+    /// Control groups (folders of cgroup v2) whose sockets use the option.
+    #[arg(long)]
+    cgroup: Vec<PathBuf>,
+}
+
+#[derive(Debug, Args)]
+struct Set {
+    /// Name of a loaded sender.
+    name: String,
+    /// The control group.
+    #[arg(long)]
+    cgroup: PathBuf,
+    #[command(flatten)]
+    sender: SenderArgs,
+}
+
+#[derive(Debug, Args)]
+struct SenderArgs {
+    /// Congestion avoidance: `reno_ecn`, `dctcp`, `d2tcp` or `l2tcp`.
+    #[arg(long)]
+    sender: Option<String>,
+    /// Slow start: standard, gst, `rfb_ss`, limited, smooth or `p_start`.
+    #[arg(long, default_value = "standard")]
+    slow_start: String,
+    /// A parameter of either, as in scenarios: `k=25`, `cwr_freeze=on`.
+    #[arg(long = "set", value_name = "NAME=VALUE")]
+    parameters: Vec<String>,
+    /// First window in segments; the kernel's (10) by default.
+    #[arg(long)]
+    iw: Option<f64>,
+    /// First slow-start threshold in segments; none by default.
+    #[arg(long)]
+    ssthresh: Option<f64>,
+    /// Grow by ACK as simulations do, not by acknowledged segment as Linux does.
+    #[arg(long)]
+    growth_by_ack: bool,
+}
+
+impl SenderArgs {
+    fn params(&self, avoidance: &str) -> Outcome<Params> {
+        let mut config = AlgorithmConfig {
+            congestion_avoidance: AlgorithmSpec::named(avoidance),
+            slow_start: AlgorithmSpec::named(&self.slow_start),
+        };
+        for given in &self.parameters {
+            let Some((name, value)) = given.split_once('=') else {
+                return Err(Failure::new("--set", format!("{given:?} has no value"), "write NAME=VALUE"));
+            };
+            let value = value.parse().map_or_else(|_| ParamValue::Text(value.to_owned()), ParamValue::Number);
+            // A name that the slow start does not have is the sender's, or an error that names it.
+            let spec = if has_parameter(&self.slow_start, name) {
+                &mut config.slow_start
+            } else {
+                &mut config.congestion_avoidance
+            };
+            spec.parameters.insert(name.to_owned(), value);
+        }
+        let initial = InitialWindow {
+            cwnd_segments: self.iw.unwrap_or(1.0),
+            ssthresh_segments: self.ssthresh.unwrap_or(Window::MAX_SEGMENTS),
+            ..InitialWindow::default()
+        };
+        let growth = if self.growth_by_ack { Growth::ByAck } else { Growth::BySegment };
+        let params = Params::new(&config, initial, growth)?;
+        Ok(if self.iw.is_some() { params } else { params.with_kernel_window() })
+    }
+}
+
+fn has_parameter(algorithm: &str, name: &str) -> bool {
+    let rows = p4cc_cc::registry().iter().filter(|row| row.name == algorithm);
+    rows.flat_map(|row| row.parameters).any(|param| param.name == name)
+}
+
+/// Runs the command.
+pub fn run() -> Outcome<()> {
+    let cli = Cli::parse();
+    let pins = Pins::new(&cli.pins);
+    match cli.command {
+        Command::Load(load) => run_load(&pins, &load),
+        Command::Set(set) => {
+            let avoidance = set.sender.sender.as_deref().unwrap_or("dctcp");
+            sender::set_for_cgroup(
+                &pins,
+                &set.name,
+                kernel::cgroup_id(&set.cgroup)?,
+                &set.sender.params(avoidance)?,
+            )
+        }
+        Command::Status => status(&pins),
+        Command::Stats => stats(&pins),
+        Command::Unload { name: Some(name) } => sender::unload(&pins, &name),
+        Command::Unload { name: None } => unload_all(&pins),
+        Command::Route { prefix, name } => route::set(&prefix, &name),
+    }
+}
+
+fn run_load(pins: &Pins, load: &Load) -> Outcome<()> {
+    let lacks = kernel::lacks();
+    if !lacks.is_empty() {
+        return Err(Failure::new("this kernel", lacks.join(", "), "see docs/how-to/linux-hosts.md"));
+    }
+    kernel::mount_bpffs()?;
+    let senders: Vec<&str> = load.sender.sender.as_deref().map_or_else(|| SENDERS.to_vec(), |one| vec![one]);
+    if senders.len() > 1 && (load.name.is_some() || !load.sender.parameters.is_empty()) {
+        return Err(Failure::new("load", "a name or a parameter needs one sender", "add --sender"));
+    }
+    for avoidance in senders {
+        let params = load.sender.params(avoidance)?;
+        let name = load.name.clone().unwrap_or_else(|| format!("p4cc_{avoidance}"));
+        sender::load(pins, &name, &params)?;
+        println!("{name}: {avoidance} with slow start {}", load.sender.slow_start);
+    }
+    load.cgroup.iter().try_for_each(|cgroup| attach(pins, cgroup))
+}
+
+fn attach(pins: &Pins, cgroup: &Path) -> Outcome<()> {
+    feedback::attach(pins, cgroup)?;
+    println!("{}: sockets opened from now on use the option", cgroup.display());
+    Ok(())
+}
+
+fn status(pins: &Pins) -> Outcome<()> {
+    let lacks = kernel::lacks();
+    if lacks.is_empty() {
+        println!("this kernel can load senders");
+    }
+    lacks.iter().for_each(|reason| println!("cannot load: {reason}"));
+    for name in pins.senders() {
+        let text = sender::describe(pins, &name)?;
+        let word = |key: &str| text.get(key).and_then(Value::as_str).unwrap_or_default().to_owned();
+        println!("{name}: {} with slow start {}", word("sender"), word("slow_start"));
+    }
+    pins.cgroups().iter().for_each(|id| println!("option: control group {id}"));
+    Ok(())
+}
+
+fn stats(pins: &Pins) -> Outcome<()> {
+    let mut senders = Map::new();
+    for name in pins.senders() {
+        senders.insert(name.clone(), sender::describe(pins, &name)?.into());
+    }
+    let (option, closed) = if pins.cgroups().is_empty() {
+        (Map::new(), Vec::new())
+    } else {
+        (feedback::describe(pins)?, feedback::closed(pins)?)
+    };
+    println!("{:#}", json!({ "senders": senders, "option": option, "closed": closed }));
+    Ok(())
+}
+
+fn unload_all(pins: &Pins) -> Outcome<()> {
+    for name in pins.senders() {
+        sender::unload(pins, &name)?;
+    }
+    feedback::detach(pins)?;
+    pins.remove_rest()
+}

@@ -1,0 +1,71 @@
+//! Where the kernel keeps what outlives the command: pins in the BPF file system.
+//!
+//! ```text
+//! <root>/sockets                      marks of each socket, for all programs
+//! <root>/senders/<name>/<map>, link   one sender; it is registered while `link` exists
+//! <root>/feedback/<map>               counters of the option
+//! <root>/feedback/<cgroup id>/<link>  programs attached to this control group
+//! ```
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use crate::error::{Context, Outcome};
+
+/// The folder of pins.
+#[derive(Clone, Debug)]
+pub struct Pins(PathBuf);
+
+impl Pins {
+    /// The pins below `root`.
+    pub fn new(root: &Path) -> Self {
+        Self(root.to_owned())
+    }
+
+    /// The storage of sockets.
+    pub fn sockets(&self) -> PathBuf {
+        self.0.join("sockets")
+    }
+
+    /// The folder of one sender.
+    pub fn sender(&self, name: &str) -> PathBuf {
+        self.0.join("senders").join(name)
+    }
+
+    /// The folder of the option's programs.
+    pub fn feedback(&self) -> PathBuf {
+        self.0.join("feedback")
+    }
+
+    /// The names of the senders, in order.
+    pub fn senders(&self) -> Vec<String> {
+        names(&self.0.join("senders"))
+    }
+
+    /// The ids of the control groups with the option, in order.
+    pub fn cgroups(&self) -> Vec<u64> {
+        names(&self.feedback()).iter().filter_map(|name| name.parse().ok()).collect()
+    }
+
+    /// Removes the storage of sockets and the folders that are left.
+    pub fn remove_rest(&self) -> Outcome<()> {
+        remove(&self.0)
+    }
+}
+
+fn names(folder: &Path) -> Vec<String> {
+    let entries = fs::read_dir(folder).into_iter().flatten().flatten();
+    let mut names: Vec<String> = entries.filter_map(|entry| entry.file_name().into_string().ok()).collect();
+    names.sort();
+    names
+}
+
+/// Creates a folder of pins and those above it.
+pub fn create(folder: &Path) -> Outcome<()> {
+    fs::create_dir_all(folder).context(folder.display())
+}
+
+/// Removes a folder of pins, if it exists: the kernel lets go of what nothing else uses.
+pub fn remove(folder: &Path) -> Outcome<()> {
+    if folder.exists() { fs::remove_dir_all(folder).context(folder.display()) } else { Ok(()) }
+}

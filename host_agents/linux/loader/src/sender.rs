@@ -1,0 +1,112 @@
+//! Senders: each is a copy of one object with its own name and parameters.
+
+use libbpf_rs::{MapCore, MapFlags, MapHandle, ObjectBuilder};
+use p4cc_linux::Params;
+use serde_json::{Map, Value};
+
+use crate::counters;
+use crate::error::{Context, Failure, Outcome};
+use crate::kernel;
+use crate::pins::{self, Pins};
+
+const OBJECT: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/sender.bpf.o"));
+/// The kernel's limit with the zero at the end.
+const NAME_BYTES: usize = 16;
+/// Maps that the command reads and writes later, besides the parameters.
+const MAPS: [&str; 3] = ["by_cgroup", "counters", "retired"];
+const COUNTERS: [&str; 9] =
+    ["flows", "acks", "segments", "k_marks", "kdc_marks", "cuts", "recoveries", "timeouts", "plain_acks"];
+
+/// Loads a sender and registers it under `name`; the registration is the last step.
+pub fn load(pins: &Pins, name: &str, params: &Params) -> Outcome<()> {
+    let is_plain = |byte: u8| byte.is_ascii_alphanumeric() || byte == b'_';
+    if name.is_empty() || name.len() >= NAME_BYTES || !name.bytes().all(is_plain) {
+        let cause = format!("{name:?} has {} characters", name.len());
+        return Err(Failure::new("name", cause, "give 1 to 15 letters, digits or underscores"));
+    }
+    if kernel::is_registered(name) {
+        let cause = format!("{name:?} is a congestion control of this kernel already");
+        return Err(Failure::new("name", cause, "give another name, or unload it"));
+    }
+    let folder = pins.sender(name);
+    pins::remove(&folder)?;
+    pins::create(&folder)?;
+    register(pins, name, params).inspect_err(|_| {
+        // The message is about the first failure.
+        let _ = pins::remove(&folder);
+    })
+}
+
+fn register(pins: &Pins, name: &str, params: &Params) -> Outcome<()> {
+    let folder = pins.sender(name);
+    let mut open = ObjectBuilder::default().open_memory(OBJECT).context("the sender's object")?;
+    for mut map in open.maps_mut() {
+        if map.name() == "sender" {
+            let value =
+                map.initial_value_mut().ok_or_else(|| Failure::new("sender", "no value", "rebuild"))?;
+            value[..NAME_BYTES].copy_from_slice(&padded(name));
+        } else if map.name() == "sockets" && pins.sockets().exists() {
+            map.reuse_pinned_map(pins.sockets()).context("the storage of sockets")?;
+        }
+    }
+    let mut object = open.load().context("the kernel refuses the sender")?;
+    let mut sender = None;
+    for mut map in object.maps_mut() {
+        let known = map.name().to_string_lossy().into_owned();
+        match known.as_str() {
+            "sockets" if !pins.sockets().exists() => map.pin(pins.sockets()).context("sockets")?,
+            "sender" => sender = Some(map),
+            "parameters" => {
+                map.update(&0_u32.to_ne_bytes(), &params.bytes(), MapFlags::ANY).context(&known)?;
+                map.pin(folder.join(&known)).context(known)?;
+            }
+            _ if MAPS.contains(&known.as_str()) => map.pin(folder.join(&known)).context(known)?,
+            _ => {}
+        }
+    }
+    let mut sender = sender.ok_or_else(|| Failure::new("sender", "is not in the object", "rebuild"))?;
+    let mut link = sender.attach_struct_ops().context("the kernel does not register the sender")?;
+    link.pin(folder.join("link")).context("link")
+}
+
+/// A name as the kernel keeps it, with a zero at its end.
+fn padded(name: &str) -> [u8; NAME_BYTES] {
+    let mut bytes = [0; NAME_BYTES];
+    bytes.iter_mut().zip(name.bytes()).take(NAME_BYTES - 1).for_each(|(slot, byte)| *slot = byte);
+    bytes
+}
+
+/// Gives the sockets of one control group their own parameters.
+pub fn set_for_cgroup(pins: &Pins, name: &str, cgroup: u64, params: &Params) -> Outcome<()> {
+    let pin = pins.sender(name).join("by_cgroup");
+    let map = MapHandle::from_pinned_path(&pin).context(pin.display())?;
+    map.update(&cgroup.to_ne_bytes(), &params.bytes(), MapFlags::ANY).context(pin.display())
+}
+
+/// Unregisters a sender. Its sockets change to the system's default with their next ACK.
+pub fn unload(pins: &Pins, name: &str) -> Outcome<()> {
+    let folder = pins.sender(name);
+    if let Ok(map) = MapHandle::from_pinned_path(folder.join("retired")) {
+        let default = kernel::default_control();
+        // Reno is in every kernel.
+        let successor = if default == name { "reno" } else { &default };
+        map.update(&0_u32.to_ne_bytes(), &padded(successor), MapFlags::ANY).context("retired")?;
+    }
+    pins::remove(&folder)
+}
+
+/// A sender's parameters and counters.
+pub fn describe(pins: &Pins, name: &str) -> Outcome<Map<String, Value>> {
+    let folder = pins.sender(name);
+    let map = MapHandle::from_pinned_path(folder.join("parameters")).context(name)?;
+    let value = map.lookup(&0_u32.to_ne_bytes(), MapFlags::ANY).context(name)?.unwrap_or_default();
+    let mut text = Map::new();
+    let named = |words: &[&str], field: usize| {
+        let number = counters::word(&value, 8 * field) as usize;
+        words.get(number).copied().unwrap_or("unknown").to_owned()
+    };
+    text.insert("sender".to_owned(), named(&p4cc_linux::SENDERS, 0).into());
+    text.insert("slow_start".to_owned(), named(&p4cc_linux::SLOW_STARTS, 1).into());
+    text.insert("counters".to_owned(), counters::read(&folder.join("counters"), &COUNTERS)?.into());
+    Ok(text)
+}
