@@ -96,7 +96,7 @@ def senders() -> Generator[Senders]:
         made.cgroup.rmdir()
 
 
-#: Accepts one connection, says so, reads all of it, answers with one byte and waits for the other end to close.
+#: Accepts one connection, says so, reads it to its end, answers with one byte and waits for the close.
 SERVER = """
 import socket, sys
 with socket.create_server(("", int(sys.argv[1]))) as listening:
