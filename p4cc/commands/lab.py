@@ -27,6 +27,13 @@ if TYPE_CHECKING:
 FAILED = 1
 
 
+class Hosts(StrEnum):
+    """What sends a lab's flows."""
+
+    LINUX = "linux"
+    AGENTS = "agents"
+
+
 class Kind(StrEnum):
     """Programs that a lab's switches can be."""
 
@@ -69,6 +76,10 @@ def lab(
             "--kernel-tcp", metavar="LABEL", help="Flows of this label use the kernel's TCP, the others agents."
         ),
     ] = None,
+    hosts: Annotated[
+        Hosts | None,
+        typer.Option(help="What sends all flows: the kernel's TCP, with p4cc's senders in it, or agents over UDP."),
+    ] = None,
     compare: Annotated[
         bool, typer.Option("--compare", help="All variants here and in virtual time: one table, one figure.")
     ] = False,
@@ -91,6 +102,7 @@ def lab(
     * `sudo p4cc lab --import topology.json --program solution/basic.p4 --no-cli --run 'h1 ping -c 3 h2'`
     * `sudo p4cc lab star.yaml --no-agents --no-cli --run 'h1 iperf3 -s &' --run 'h2 iperf3 -c h1 -t 5'`
     * `sudo p4cc lab experiments/cubic/beside.yaml --kernel-tcp linux`
+    * `sudo p4cc lab experiments/lab/incast.yaml --hosts linux --set switch.ecn_profile=sce`
     * `sudo p4cc lab experiments/lab/incast.yaml --live`: prints the address of a page
     * `sudo p4cc lab --clean`
     """
@@ -117,6 +129,7 @@ def lab(
         grpc_base=grpc_port,
         thrift_base=thrift_port,
         kernel_tcp=tuple(kernel_tcp or ()),
+        hosts=None if hosts is None else hosts.value,
     )
     identity = request.identity(lab_run.COMPARISON if compare else lab_run.LAB)
     place = destination_of(out or request.folder, file, identity, is_asked_for=out is not None)

@@ -17,7 +17,7 @@ import polars as pl
 from p4cc.errors import UserError
 from p4cc.lab.agent_run import AgentRun
 from p4cc.lab.depth import Port, depth_of
-from p4cc.lab.kernel_tcp import configure, remark, shape, tcp_command, tcp_plan
+from p4cc.lab.kernel_flows import kernel_flows
 from p4cc.lab.own_agent import own_command
 from p4cc.lab.packets import HostPackets
 from p4cc.lab.processes import Program, events, how_ended
@@ -25,10 +25,11 @@ from p4cc.lab.switches import own_program
 from topos.lab import LabEnd
 
 if TYPE_CHECKING:
-    from collections.abc import Container, Sequence
+    from collections.abc import Container, Mapping, Sequence
     from pathlib import Path
 
     from p4cc import spec
+    from p4cc.lab.kernel_flows import KernelFlows, Marks
     from p4cc.lab.lab import Lab
     from p4cc.user_algorithms.load import UserSender
 
@@ -112,48 +113,36 @@ def run_agents(lab: Lab, spec_json: str, own: Sequence[UserSender] = ()) -> Agen
         raise ValueError("an import has no flows")
     network = json.loads(spec_json)
     plan = _agent_plan(network, lab, case.scenario.seeds[0])
+    own_flows, of_kernel = _by_sender(plan.plain["flows"], lab.plan.kernel_tcp)
     folder = lab.options.folder / "agents"
     folder.mkdir(parents=True, exist_ok=True)
-    packets = HostPackets(lab, network, folder)
-    path = folder / "plan.json"
-    interval_ns = network["record"]["windows_interval_ns"]
-    stop_ms = max(1, case.scenario.stop_ns // 1_000_000)
+    # Senders take seconds to load, before the time of the start is set.
+    with kernel_flows(lab, of_kernel, network) as kernel:
+        return _run(lab, plan, own_flows, kernel, HostPackets(lab, network, folder), own)
+
+
+def _run(
+    lab: Lab,
+    plan: _Plan,
+    flows: Sequence[spec.FlowSpec],
+    kernel: KernelFlows,
+    packets: HostPackets,
+    own: Sequence[UserSender],
+) -> AgentRun:
+    """Starts all programs, waits for their end and collects what they wrote; `flows` are those of agents."""
+    folder, network = lab.options.folder / "agents", kernel.network
+    interval_ns, stop_ns = network["record"]["windows_interval_ns"], network["stop_ns"]
+    stop_ms = max(1, stop_ns // 1_000_000)
     per_host_ns = SETTLE_PYTHON_NS if own else SETTLE_PER_HOST_NS
     settle_ns = SETTLE_NS + per_host_ns * len(plan.line_rates_bps) + SETTLE_PER_HOST_NS * len(packets.hosts)
     start_ns = time.time_ns() + settle_ns
     sample_ms = None if interval_ns is None else max(1, interval_ns // 1_000_000)
-    own_flows, kernel_flows = _by_sender(plan.plain["flows"], lab.plan.kernel_tcp)
-    programs: dict[str, Program] = {}
-    for host in _hosts_of(own_flows):
-        command = agent_command(
-            host,
-            path,
-            folder / f"{host}.jsonl",
-            line_rate_bps=plan.line_rates_bps.get(host),
-            sample_ms=sample_ms,
-            stop_ms=stop_ms,
-            start_ns=start_ns,
-            own=own,
-        )
-        programs[host] = _program(lab, f"agent of {host}", host, command, folder / f"{host}.log")
-    if kernel_flows:
-        configure(lab.built, str(lab.plan.file), kernel_flows, network)
-        tcp = tcp_plan(plan.plain["hosts"], kernel_flows, network, start_ns, case.scenario.stop_ns, sample_ms)
-        (folder / "tcp.json").write_text(json.dumps(tcp, indent=1), encoding="utf-8")
-        plan.remarks.append(remark(sorted(lab.plan.kernel_tcp)))
-        senders = _hosts_of(kernel_flows)
-        plan.remarks += shape(
-            lab.built, {host: plan.line_rates_bps[host] for host in senders if host in plan.line_rates_bps}
-        )
-        for host in senders:
-            name = f"{host}-tcp"
-            command = tcp_command(folder / "tcp.json", host, folder / f"{name}.jsonl")
-            programs[name] = _program(lab, f"TCP of {host}", host, command, folder / f"{name}.log")
-    flows = [{key: value for key, value in flow.items() if key != "class"} for flow in own_flows]
-    path.write_text(json.dumps({**plan.plain, "flows": flows}, indent=1), encoding="utf-8")
+    plan.remarks += kernel.remarks(plan.line_rates_bps)
+    programs = _agents(lab, plan, flows, start_ns, stop_ms, sample_ms, own)
+    programs |= kernel.programs(plan.plain["hosts"], folder, start_ns, sample_ms)
     try:
         lab.begin(start_ns)
-        packets.start(lab, start_ns, case.scenario.stop_ns)
+        packets.start(lab, start_ns, stop_ns)
         for program in programs.values():
             program.start()
             lab.programs[program.name] = program
@@ -165,9 +154,40 @@ def run_agents(lab: Lab, spec_json: str, own: Sequence[UserSender] = ()) -> Agen
             program.stop()
         packets.stop()
     lines = [line for name in programs for line in events(folder / f"{name}.jsonl")]
-    run = _collected(lab, plan, lines, start_ns, failed)
+    run = _collected(lab, plan, lines, start_ns, failed, kernel.marks(plan.plain["hosts"], lines))
     left, also_failed = packets.left()
     return replace(run, tables=left.tables, remarks=(*run.remarks, *left.remarks), failed=(*run.failed, *also_failed))
+
+
+def _agents(
+    lab: Lab,
+    plan: _Plan,
+    flows: Sequence[spec.FlowSpec],
+    start_ns: int,
+    stop_ms: int,
+    sample_ms: int | None,
+    own: Sequence[UserSender],
+) -> dict[str, Program]:
+    """The agent of each host that has such flows, by host; writes their plan."""
+    folder = lab.options.folder / "agents"
+    path = folder / "plan.json"
+    plain = [{key: value for key, value in flow.items() if key != "class"} for flow in flows]
+    path.write_text(json.dumps({**plan.plain, "flows": plain}, indent=1), encoding="utf-8")
+    programs: dict[str, Program] = {}
+    for host in _hosts_of(flows):
+        command = agent_command(
+            host,
+            path,
+            folder / f"{host}.jsonl",
+            line_rate_bps=plan.line_rates_bps.get(host),
+            sample_ms=sample_ms,
+            stop_ms=stop_ms,
+            start_ns=start_ns,
+            own=own,
+        )
+        words = [*lab.built.enter(host), *command]
+        programs[host] = Program(f"agent of {host}", words, folder / f"{host}.log", keeps_running=False)
+    return programs
 
 
 def _by_sender(
@@ -181,10 +201,6 @@ def _by_sender(
 def _hosts_of(flows: Sequence[spec.FlowSpec]) -> list[str]:
     """Hosts that send or receive, each once."""
     return list(dict.fromkeys(host for flow in flows for host in (flow["src"], flow["dst"])))
-
-
-def _program(lab: Lab, title: str, host: str, command: Sequence[str], log: Path) -> Program:
-    return Program(title, [*lab.built.enter(host), *command], log, keeps_running=False)
 
 
 def _agent_plan(network: spec.NetworkSpec, lab: Lab, seed: int) -> _Plan:
@@ -276,15 +292,21 @@ def _wait(lab: Lab, programs: dict[str, Program], packets: HostPackets, deadline
 
 
 def _collected(
-    lab: Lab, plan: _Plan, lines: Sequence[dict[str, Any]], start_ns: int, failed: Sequence[str]
+    lab: Lab,
+    plan: _Plan,
+    lines: Sequence[dict[str, Any]],
+    start_ns: int,
+    failed: Sequence[str],
+    kernel_marks: Mapping[int, Marks],
 ) -> AgentRun:
     sent = {line["flow"]: line for line in lines if line.get("type") == "flow"}
     received = {line["flow"]: line for line in lines if line.get("type") == "received"}
     rows: list[dict[str, object]] = []
     for flow in plan.plain["flows"]:
-        # The kernel's TCP does not tell which packets came marked.
+        # The kernel's own senders do not tell which packets came marked.
         unknown = None if flow.get("class") in lab.plan.kernel_tcp else 0
         mine, theirs = sent.get(flow["id"], {}), received.get(flow["id"], {})
+        marks = kernel_marks.get(flow["id"])
         fct_ns = mine.get("fct_ns")
         rows.append(
             {
@@ -300,8 +322,8 @@ def _collected(
                 "retransmitted_pkts": mine.get("retransmitted_segments", 0),
                 "timeouts": mine.get("timeouts", 0),
                 "fast_retransmits": mine.get("fast_retransmits", 0),
-                "marks_level1": theirs.get("marks_k_pkts", unknown),
-                "marks_level2": theirs.get("marks_kdc_pkts", unknown),
+                "marks_level1": theirs.get("marks_k_pkts", unknown) if marks is None else marks.level1,
+                "marks_level2": theirs.get("marks_kdc_pkts", unknown) if marks is None else marks.level2,
             }
         )
     flows = pl.DataFrame(rows, infer_schema_length=None) if rows else pl.DataFrame(schema=_FLOWS)

@@ -8,19 +8,22 @@ import sys
 from dataclasses import dataclass
 from ipaddress import IPv4Interface
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 from p4cc.errors import UserError
+from p4cc.lab import linux_senders
 from p4cc.lab.tcp_host import FlowPlan, TcpPlan, TcpSettings
 from topos.mininet import MTU_BYTES, ROUTE_MTU_BYTES
 
 if TYPE_CHECKING:
-    from collections.abc import Container, Iterator, Mapping, Sequence
+    from collections.abc import Callable, Container, Iterator, Mapping, Sequence
 
     from p4cc.scenario.base import Algorithm, Sender
     from p4cc.scenario.expand import Case
     from topos.mininet import Built
 
+Hosts = Literal["linux", "agents"]
+"""What sends a lab's flows: the kernel's TCP, or agents over UDP."""
 PORT = 5_001
 """As in virtual time (docs/reference/wire-format.md#tcp)."""
 _ECN = {"reno_ecn": "reno", "cubic_ecn": "cubic", "dctcp": "dctcp"}
@@ -45,36 +48,66 @@ class HostSettings:
     rto_min_ns: int
 
 
-def remark(labels: Sequence[str]) -> str:
-    """A remark for readers of the results."""
+def remark(labels: Sequence[str], *, by_p4cc: bool) -> str:
+    """A remark for readers of the results; `by_p4cc` where p4cc's senders are loaded into the kernel."""
+    theirs = "loss recovery and timers" if by_p4cc else "slow start, loss recovery and timers"
     return (
         f"flows of {', '.join(labels)} are the kernel's TCP: of transport only mss_bytes, iw, rwnd and rto_min_ns are "
-        "applied; slow start, loss recovery and timers are the kernel's"
+        f"applied; {theirs} are the kernel's"
     )
 
 
-def kernel_labels(case: Case, chosen: Sequence[str]) -> frozenset[str]:
-    """Labels of the traffic that the kernel sends: all with `packets: tcp`, else those chosen; raises UserError."""
+def kernel_labels(case: Case, chosen: Sequence[str], hosts: Hosts | None = None) -> frozenset[str]:
+    """Labels of the traffic that the kernel sends; raises UserError.
+
+    All with `hosts` linux, none with `agents`; else all with `packets: tcp`, or those chosen.
+    """
     labels = {item.label for item in case.scenario.flow_items.values()}
     if unknown := [label for label in chosen if label not in labels]:
         known = ", ".join(sorted(labels)) or "none"
         remedy = f"labels of this scenario's flows: {known}"
         raise UserError(f"no flows have the label {unknown[0]!r}", place="--kernel-tcp", remedy=remedy)
-    return frozenset(labels if case.packets == "tcp" else chosen)
+    if hosts == "agents":
+        return frozenset()
+    return frozenset(labels if hosts == "linux" or case.packets == "tcp" else chosen)
 
 
-def check_senders(case: Case, labels: Container[str], place: str) -> None:
-    """Raises UserError for a sender of these labels' traffic that the kernel lacks."""
+def check_senders(case: Case, labels: Container[str], place: str, hosts: Hosts | None = None) -> None:
+    """Raises UserError for a sender of these labels' traffic that the kernel lacks and p4cc cannot load."""
     for sender in _senders(case, labels):
         window = sender.congestion_avoidance
         if window is None:
             raise _unsupported("the kernel's TCP has no paced senders", place)
+        python = window.python or sender.slow_start.python
+        if python is None and is_loaded(window.name, sender.slow_start.name, hosts):
+            _check_loaded(case, sender.slow_start.name, place)
+            continue
         _check(window, "congestion control for", KNOWN, place)
         kernel = KNOWN[window.name or ""]
         if not kernel_has(kernel):
             raise _unsupported(f"this machine's kernel has no congestion control {kernel}", place)
         # The kernel's CUBIC includes HyStart.
         _check(sender.slow_start, "slow start", ("standard", *(["hystart"] if kernel == "cubic" else [])), place)
+
+
+def is_loaded(window: str | None, slow_start: str | None, hosts: Hosts | None) -> bool:
+    """Whether p4cc's own sender is loaded for it: where the kernel has none like it, or with `hosts` linux."""
+    if window not in linux_senders.SENDERS or slow_start not in linux_senders.SLOW_STARTS:
+        return False
+    is_the_kernels = slow_start == "standard" and window in KNOWN and kernel_has(KNOWN[window])
+    return hosts == "linux" or not is_the_kernels
+
+
+def _check_loaded(case: Case, slow_start: str | None, place: str) -> None:
+    """Raises UserError where this kernel loads nothing, or cannot read the code points of the switches."""
+    if reasons := linux_senders.lacks():
+        cause = f"the kernel cannot load p4cc's senders: {'; '.join(reasons)}"
+        raise UserError(cause, place=place, remedy=linux_senders.REMEDY)
+    profile = case.scenario.switch.ecn_profile or "gst"
+    readable = ("sce",) if slow_start in linux_senders.TWO_LEVELS else ("sce", "rfc3168")
+    if profile not in readable:
+        remedy = f"--set switch.ecn_profile={' or '.join(readable)}: the kernel reads the upper level as CE"
+        raise UserError(f"the kernel's TCP cannot read the code points of {profile}", place=place, remedy=remedy)
 
 
 def _check(algorithm: Algorithm, what: str, known: Container[str], place: str) -> None:
@@ -112,14 +145,14 @@ def tcp_plan(
     start_ns: int,
     stop_ns: int,
     sample_ms: int | None,
+    kernel_name: Callable[[Mapping[str, Any]], str],
 ) -> TcpPlan:
-    """The plan for hosts with the kernel's TCP."""
+    """The plan for hosts with the kernel's TCP; `kernel_name` gives the congestion control of a sender's settings."""
     windows: list[int] = []
     plans: list[FlowPlan] = []
     for flow in flows:
         sender = spec["algorithms"][flow["algorithm"]]
-        congestion = KNOWN[sender["cc"]["congestion_avoidance"]["name"]]
-        plans.append(FlowPlan(**flow, congestion=congestion, mss_bytes=sender["mss_bytes"]))
+        plans.append(FlowPlan(**flow, congestion=kernel_name(sender), mss_bytes=sender["mss_bytes"]))
         windows.append(sender["rwnd"] * sender["mss_bytes"])
     tcp = TcpSettings(
         start_ns=start_ns,
@@ -136,7 +169,7 @@ def configure(built: Built, place: str, flows: Sequence[Mapping[str, Any]], spec
     by_host: dict[str, set[HostSettings]] = {}
     for flow in flows:
         sender = spec["algorithms"][flow["algorithm"]]
-        asks = sender["cc"]["congestion_avoidance"]["name"] in _ECN
+        asks = sender["cc"]["congestion_avoidance"]["name"] in {*_ECN, *linux_senders.SENDERS}
         settings = HostSettings(asks, sender["iw"], sender["rto_min_ns"])
         by_host.setdefault(flow["src"], set()).add(settings)
     for host, all_settings in by_host.items():

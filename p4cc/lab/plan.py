@@ -19,7 +19,7 @@ from controller.written import NOTHING, Written
 from p4cc.control.load import load_controller
 from p4cc.errors import UserError
 from p4cc.files import find_named
-from p4cc.lab.kernel_tcp import check_senders, kernel_labels
+from p4cc.lab.kernel_tcp import Hosts, check_senders, kernel_labels
 from p4cc.lab.switches import PACKET_BYTES, PortShape, ProgramSource, SwitchSetup
 from p4cc.planning import plausible
 from p4cc.planning.fabric import alpha_log2
@@ -65,6 +65,8 @@ class LabRequest:
     thrift_base: int | None = None
     kernel_tcp: tuple[str, ...] = ()
     """Labels of traffic whose flows use the kernel's TCP, while agents send the others."""
+    hosts: Hosts | None = None
+    """What sends all flows, in place of what the scenario says."""
 
     @property
     def name(self) -> str:
@@ -80,6 +82,8 @@ class LabRequest:
         changes = [self.overrides, self.variant, self.programs, self.switch]
         if self.kernel_tcp:
             changes.append(self.kernel_tcp)
+        if self.hosts is not None:
+            changes.append(self.hosts)
         if self.is_import:
             changes.append(str(Path(self.file).resolve()))
         elif changes == [(), None, (), "p4cc"]:
@@ -121,6 +125,7 @@ class LabPlan:
     imported: Imported | None = None
     kernel_tcp: frozenset[str] = frozenset()
     """Labels of traffic whose flows are the kernel's TCP."""
+    hosts: Hosts | None = None
     data: JsonObject = field(default_factory=dict[str, "JsonValue"])
     """A scenario after `extends` and what the command line changes."""
     warnings: tuple[str, ...] = ()
@@ -241,7 +246,8 @@ def _plan_scenario(request: LabRequest) -> LabPlan:
     if any(isinstance(row, BfrtRow) for row in case.scenario.switch.entries):
         remedy = "take p4cc run, or start p4cc-switch --bfrt-addr with a client of yours"
         raise UserError("labs write nothing over BF Runtime", place=f"{path} at switch.entries", remedy=remedy)
-    check_senders(case, kernel_labels(case, request.kernel_tcp), f"{path} at transport.packets")
+    labels = kernel_labels(case, request.kernel_tcp, request.hosts)
+    check_senders(case, labels, f"{path} at transport.packets", request.hosts)
     topology = case.scenario.topology.build(path)
     network = _with_cpu_port(lab_of(topology), case.scenario.switch.cpu_port)
     programs = {one.name: _source(case.source_of(one.name), path) for one in network.switches}
@@ -266,7 +272,8 @@ def _plan_scenario(request: LabRequest) -> LabPlan:
         ),
         holds=True,
         case=case,
-        kernel_tcp=kernel_labels(case, request.kernel_tcp),
+        kernel_tcp=labels,
+        hosts=request.hosts,
         data=plain_numbers(data, []),
         warnings=tuple(warnings),
     )
@@ -303,9 +310,10 @@ def _plan_import(request: LabRequest) -> LabPlan:
     imported = load_lab(Path(request.file))
     if request.overrides or request.variant:
         raise UserError("an import has no fields to set", place="--set", remedy="edit the topology file")
-    if request.kernel_tcp:
+    if request.kernel_tcp or request.hosts:
         remedy = "start programs of your own with --run"
-        raise UserError("an import has no traffic", place="--kernel-tcp", remedy=remedy)
+        option = "--kernel-tcp" if request.kernel_tcp else "--hosts"
+        raise UserError("an import has no traffic", place=option, remedy=remedy)
     remarks = (text for switch in imported.network.switches for text in written_of(switch, imported).remarks())
     return LabPlan(
         file=Path(request.file),

@@ -17,7 +17,7 @@ from controller.client import Target, connect
 from controller.errors import SwitchError
 from controller.units import CHIP_CELL_BYTES
 from p4cc.errors import InterruptedRunError, UserError
-from p4cc.lab import tools
+from p4cc.lab import linux_senders, tools
 from p4cc.lab.agents import run_agents
 from p4cc.lab.control_result import read_control_result
 from p4cc.lab.controller import Job, store_pipeline, wait_for_port
@@ -53,9 +53,11 @@ def clean() -> str:
         raise UserError("needs root: labs are root's", place="p4cc lab --clean", remedy="run it with sudo")
     with only_lab() as folder:
         cleaned = clean_leftovers(folder)
-    if not cleaned:
+        unloaded = linux_senders.clean()
+    if not cleaned and not unloaded:
         return "nothing to clean"
-    return f"cleaned {cleaned.labs} labs: {cleaned.processes} processes, {cleaned.interfaces} interfaces"
+    senders = f", the kernel's senders of {unloaded}" if unloaded else ""
+    return f"cleaned {cleaned.labs} labs: {cleaned.processes} processes, {cleaned.interfaces} interfaces{senders}"
 
 
 def run_lab(request: LabRequest, options: LabOptions, work: Callable[[Lab], None] | None = None) -> LabReport:

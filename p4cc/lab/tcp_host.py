@@ -101,6 +101,8 @@ class Flow:
     plan: FlowPlan
     left: int = field(init=False)
     connection: socket.socket | None = None
+    port: int | None = None
+    """Of this end, once it is open."""
     started_ns: int = 0
     finished_ns: int | None = None
     failed: str | None = None
@@ -126,6 +128,7 @@ class Flow:
         return {
             "type": "flow",
             "flow": self.plan["id"],
+            "port": self.port,
             "start_ns": self.started_ns,
             "fct_ns": None if self.finished_ns is None else self.finished_ns - self.started_ns,
             "acked_bytes": self.acked_bytes(),
@@ -199,6 +202,7 @@ class Host:
         self._select.register(connection, selectors.EVENT_WRITE, flow)
         with contextlib.suppress(BlockingIOError):
             connection.connect((self._addresses[flow.plan["dst"]], self._tcp["port"]))
+        flow.port = int(connection.getsockname()[1])
 
     def _ready(self, key: selectors.SelectorKey) -> None:
         ready = cast("socket.socket", key.fileobj)

@@ -157,4 +157,5 @@ def _run_source(lab: Lab, case: Case, request: LabRequest) -> RunSource:
     if request.switch != "p4cc":
         words.append(f"--switch {request.switch}")
     words += [f"--kernel-tcp {shlex.quote(label)}" for label in request.kernel_tcp]
+    words += [f"--hosts {request.hosts}"] if request.hosts else []
     return RunSource(plan.data, case, inputs, " ".join(words))

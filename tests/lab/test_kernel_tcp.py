@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -9,9 +10,11 @@ import polars as pl
 import pytest
 
 from p4cc.errors import UserError
+from p4cc.lab import linux_senders
 from p4cc.lab.plan import LabRequest, plan_lab
 from p4cc.lab.run import LabOptions, run_lab
 from tests.lab.ports import GRPC, THRIFT
+from tests.linux.kernel import needs_senders, registered
 from tests.p4cc.scenarios import scenario, write
 
 STAR = {"kind": "star", "senders": 2, "rate_bps": 50_000_000, "rtt_ns": 4_000_000, "queue_capacity_pkts": 100}
@@ -94,7 +97,8 @@ def test_labels_that_no_flows_have_are_refused(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("algorithm", "transport", "cause"),
     [
-        ({"congestion_avoidance": {"name": "l2tcp"}}, {}, "no congestion control for l2tcp"),
+        ({"congestion_avoidance": {"name": "l2tcp"}}, {}, "cannot load p4cc's senders: there is no BTF"),
+        ({"congestion_avoidance": {"name": "prague"}}, {}, "no congestion control for prague"),
         (
             {"congestion_avoidance": {"name": "reno"}, "slow_start": {"name": "gst"}},
             {"profile": "gst"},
@@ -104,8 +108,13 @@ def test_labels_that_no_flows_have_are_refused(tmp_path: Path) -> None:
     ],
 )
 def test_what_the_kernel_has_not_is_refused(
-    tmp_path: Path, algorithm: dict[str, Any], transport: dict[str, Any], cause: str
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    algorithm: dict[str, Any],
+    transport: dict[str, Any],
+    cause: str,
 ) -> None:
+    monkeypatch.setattr("p4cc.lab.linux_senders.lacks", lambda: ("there is no BTF",))
     with pytest.raises(UserError, match=cause) as caught:
         plan_lab(request(tmp_path, algorithm, **transport))
     assert "p4cc run" in str(caught.value)
@@ -116,5 +125,53 @@ def test_an_algorithm_without_its_module_is_refused(tmp_path: Path, monkeypatch:
         return name != "dctcp"
 
     monkeypatch.setattr("p4cc.lab.kernel_tcp.kernel_has", kernel_has)
-    with pytest.raises(UserError, match="kernel has no congestion control dctcp"):
+    monkeypatch.setattr("p4cc.lab.linux_senders.lacks", lambda: ("there is no BTF",))
+    with pytest.raises(UserError, match="cannot load p4cc's senders: there is no BTF"):
         plan_lab(request(tmp_path, {"congestion_avoidance": {"name": "dctcp"}}))
+    monkeypatch.setattr("p4cc.lab.linux_senders.lacks", lambda: ())
+    assert plan_lab(request(tmp_path, {"congestion_avoidance": {"name": "dctcp"}})).kernel_tcp == {"incast"}
+
+
+@pytest.mark.parametrize(
+    ("slow_start", "profile", "readable"),
+    [("gst", "gst", "sce"), ("standard", "gst", "sce or rfc3168"), ("gst", "sce", None)],
+)
+def test_the_kernel_reads_the_code_points_that_rfc_3168_leaves_to_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, slow_start: str, profile: str, readable: str | None
+) -> None:
+    monkeypatch.setattr("p4cc.lab.linux_senders.lacks", lambda: ())
+    algorithm = {"congestion_avoidance": {"name": "d2tcp"}, "slow_start": {"name": slow_start}}
+    if readable is None:
+        plan_lab(request(tmp_path, algorithm, profile=profile))
+        return
+    with pytest.raises(UserError, match=f"cannot read the code points of {profile}") as caught:
+        plan_lab(request(tmp_path, algorithm, profile=profile))
+    assert f"--set switch.ecn_profile={readable}:" in str(caught.value)
+
+
+def test_the_command_line_says_what_sends_all_flows(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("p4cc.lab.linux_senders.lacks", lambda: ())
+    udp = replace(beside(tmp_path), hosts="linux")
+    assert plan_lab(udp).kernel_tcp == {"agent", "linux"}
+    tcp = replace(request(tmp_path, {"congestion_avoidance": {"name": "reno_ecn"}}), hosts="agents")
+    assert plan_lab(tcp).kernel_tcp == frozenset()
+    assert tcp.settings != replace(tcp, hosts=None).settings
+
+
+def test_gst_in_the_kernel_meets_the_marks_that_the_switch_sets(own: str, tmp_path: Path) -> None:
+    del own
+    needs_senders()
+    gst = {"congestion_avoidance": {"name": "dctcp"}, "slow_start": {"name": "gst", "k": 4, "k_dc": 8}}
+    asked = request(tmp_path, gst, profile="sce")
+    before = registered()
+    report = run_lab(asked, LabOptions(tmp_path / "lab", cli=False, say=lambda _: None))
+    assert report.ok, report
+    assert registered() == before
+    assert not list(linux_senders.PINS.glob(f"{linux_senders.PREFIX}*"))
+    run = report.agents
+    assert run is not None
+    assert run.flows["acked_bytes"].to_list() == [300_000, 300_000]
+    (bottleneck,) = [port for port in report.ports if port.peer == "aggregator"]
+    assert bottleneck.level1_pkts > 0
+    assert run.summary["marks_level1"] == bottleneck.level1_pkts
+    assert run.summary["marks_level2"] == bottleneck.level2_pkts

@@ -1,0 +1,148 @@
+"""p4cc's senders in the kernel for a lab's TCP: which they are, loading them with `p4cc-hosts`, what they counted.
+
+Loaded under names and in a control group of the lab's own, and unloaded with it (docs/how-to/linux-hosts.md).
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import subprocess
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass, field
+from functools import cache
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from p4cc.errors import UserError
+
+if TYPE_CHECKING:
+    from collections.abc import Generator, Mapping, Sequence
+
+SENDERS = ("reno_ecn", "dctcp", "d2tcp", "l2tcp")
+"""Congestion avoidances that the kernel can load (host_agents/linux/src/params.rs)."""
+SLOW_STARTS = ("standard", "gst", "rfb_ss", "limited", "smooth", "p_start")
+TWO_LEVELS = frozenset({"gst"})
+"""Slow starts that react to the lower mark."""
+PINS = Path("/sys/fs/bpf")
+PREFIX = "p4cc-lab-"
+_BUILT = Path(__file__).resolve().parents[2] / "target" / "linux-hosts" / "release" / "p4cc-hosts"
+_MOUNTS = Path("/proc/mounts")
+_PATIENCE_S = 120.0
+"""Loading verifies some thousand instructions; a busy machine takes its time."""
+
+
+def command() -> str | None:
+    """`p4cc-hosts` on PATH, or as `make linux-hosts` built it; None where it is not."""
+    return shutil.which("p4cc-hosts") or (str(_BUILT) if _BUILT.is_file() else None)
+
+
+@cache
+def lacks() -> tuple[str, ...]:
+    """Why this machine cannot load senders; empty where it can."""
+    program = command()
+    if program is None:
+        return ("p4cc-hosts is not built (make linux-hosts)",)
+    done = subprocess.run([program, "status"], capture_output=True, text=True, check=False, timeout=_PATIENCE_S)
+    mark = "cannot load: "
+    found = [line.removeprefix(mark) for line in done.stdout.splitlines() if line.startswith(mark)]
+    if done.returncode != 0:
+        found.append(done.stderr.strip())
+    return tuple(found)
+
+
+@dataclass
+class LinuxSenders:
+    """Senders that are loaded for one lab."""
+
+    program: str
+    pins: Path
+    cgroup: Path
+    place: str
+    _names: dict[str, str] = field(default_factory=dict[str, str])
+
+    def load(self, config: Mapping[str, Any], iw: int) -> str:
+        """The kernel's name of the sender with these settings, loaded at the first call; raises UserError."""
+        window, slow_start = config["congestion_avoidance"], config["slow_start"]
+        words = ["--sender", window["name"], "--slow-start", slow_start["name"], "--iw", str(iw)]
+        for algorithm in (window, slow_start):
+            for name, value in algorithm.items():
+                if name != "name":
+                    words += ["--set", f"{name}={value}"]
+        key = " ".join(words)
+        if key not in self._names:
+            name = f"p4cc{os.getpid()}_{len(self._names)}"
+            self._call("load", "--name", name, "--cgroup", str(self.cgroup), *words)
+            self._names[key] = name
+        return self._names[key]
+
+    def inside(self, words: Sequence[str]) -> list[str]:
+        """A command whose sockets use the option that reports marks."""
+        return ["sh", "-c", f'echo $$ >{self.cgroup}/cgroup.procs && exec "$@"', "sh", *words]
+
+    def counted(self) -> dict[str, dict[str, Any]]:
+        """What receivers counted, by the address and port of the sender's end."""
+        if not self._names:
+            return {}
+        closed: list[dict[str, Any]] = json.loads(self._call("stats"))["closed"]
+        return {str(one["remote"]): one for one in closed if one["received"]}
+
+    def unload(self) -> None:
+        """Removes all of it; sockets that are left change to the system's default."""
+        if self._names:
+            self._call("unload")
+            self._names.clear()
+        with suppress(OSError):
+            self.cgroup.rmdir()
+
+    def _call(self, *words: str) -> str:
+        line = [self.program, "--pins", str(self.pins), *words]
+        done = subprocess.run(line, capture_output=True, text=True, check=False, timeout=_PATIENCE_S)
+        if done.returncode != 0:
+            raise UserError(done.stderr.strip(), place=self.place, remedy="see p4cc-hosts status")
+        return done.stdout
+
+
+@contextmanager
+def linux_senders(place: str) -> Generator[LinuxSenders]:
+    """A place for a lab's senders, removed whole at its end; raises UserError where the machine has none."""
+    program = command()
+    if reasons := lacks():
+        raise UserError(f"the kernel cannot load p4cc's senders: {'; '.join(reasons)}", place=place, remedy=REMEDY)
+    if program is None:
+        raise ValueError("a machine without the command lacks it")
+    # One lab runs at a time: what others left is of killed ones.
+    clean()
+    name = f"{PREFIX}{os.getpid()}"
+    made = LinuxSenders(program, PINS / name, _cgroups(place) / name, place)
+    made.cgroup.mkdir(exist_ok=True)
+    try:
+        yield made
+    finally:
+        made.unload()
+
+
+REMEDY = "see docs/how-to/linux-hosts.md; or --hosts agents, or --set transport.packets=udp, or p4cc run"
+
+
+def _cgroups(place: str) -> Path:
+    """Where control groups of version 2 are mounted; raises UserError."""
+    for line in _MOUNTS.read_text(encoding="utf-8").splitlines():
+        _, folder, kind, *_ = line.split()
+        if kind == "cgroup2":
+            return Path(folder)
+    remedy = "mount -t cgroup2 none /sys/fs/cgroup"
+    raise UserError("control groups of version 2 are not mounted", place=place, remedy=remedy)
+
+
+def clean() -> int:
+    """Unloads what killed labs left in the kernel; returns of how many labs."""
+    program, left = command(), sorted(PINS.glob(f"{PREFIX}*"))
+    if program is None:
+        return 0
+    for pins in left:
+        subprocess.run([program, "--pins", str(pins), "unload"], check=False, capture_output=True, timeout=_PATIENCE_S)
+        with suppress(UserError, OSError):
+            (_cgroups(str(pins)) / pins.name).rmdir()
+    return len(left)
