@@ -1,7 +1,7 @@
 //! Reports of a hostile peer: counters that go back, jump or exceed what was sent change nothing.
 
 use std::path::Path;
-use std::sync::{LazyLock, Mutex};
+use std::sync::{LazyLock, Mutex, MutexGuard, PoisonError};
 
 use p4cc_fixed::Program;
 use proptest::prelude::*;
@@ -12,18 +12,22 @@ static PROGRAM: LazyLock<Mutex<Program>> = LazyLock::new(|| {
     Mutex::new(Program::build(&folder.join("tests/report.c"), &[folder.join("bpf")], target).expect("cc"))
 });
 
-/// What one connection has accepted of its peer's reports.
-#[derive(Default)]
+/// A connection, which has the program to itself.
 struct Connection {
+    program: MutexGuard<'static, Program>,
     is_open: bool,
 }
 
 impl Connection {
+    fn new() -> Self {
+        Self { program: PROGRAM.lock().unwrap_or_else(PoisonError::into_inner), is_open: false }
+    }
+
     /// Takes a report; the accepted counters of both marks, and how many reports were refused.
     fn report(&mut self, k: u32, kdc: u32, sent: u32) -> (u64, u64, u64) {
         let is_new = u64::from(!std::mem::replace(&mut self.is_open, true));
         let words = [is_new, k.into(), kdc.into(), sent.into()];
-        let answer = PROGRAM.lock().expect("not poisoned").call(&words, 3).expect("the program answers");
+        let answer = self.program.call(&words, 3).expect("the program answers");
         (answer[0], answer[1], answer[2])
     }
 }
@@ -35,7 +39,7 @@ fn counter() -> impl Strategy<Value = u32> {
 
 #[test]
 fn a_report_counts_only_if_it_may_be_true() {
-    let mut connection = Connection::default();
+    let mut connection = Connection::new();
     for (k, kdc, want, why) in [
         (3, 1, (3, 1, 0), "an honest report"),
         (3, 1, (3, 1, 0), "the same counters report nothing"),
@@ -55,7 +59,7 @@ proptest! {
     /// report leaves both as they were.
     #[test]
     fn no_report_harms(reports in prop::collection::vec((counter(), counter(), 0_u32..20), 1..40)) {
-        let (mut connection, mut sent, mut before) = (Connection::default(), 0, (0, 0, 0));
+        let (mut connection, mut sent, mut before) = (Connection::new(), 0, (0, 0, 0));
         for (k, kdc, more) in reports {
             sent += more;
             let after = connection.report(k, kdc, sent);
