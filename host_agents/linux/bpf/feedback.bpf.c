@@ -336,7 +336,8 @@ int set_deadline(struct bpf_sockopt *ctx)
 
 	if (ctx->level != IPPROTO_TCP || ctx->optname != P4CC_DEADLINE)
 		return 1;
-	if ((void *)(deadline + 1) > ctx->optval_end || !ctx->sk)
+	/* The buffer may be longer than the value. */
+	if (ctx->optlen != sizeof(*deadline) || (void *)(deadline + 1) > ctx->optval_end || !ctx->sk)
 		return 0;
 	tcp = bpf_tcp_sock(ctx->sk);
 	feedback = feedback_of(ctx->sk, BPF_SK_STORAGE_GET_F_CREATE);

@@ -1,0 +1,208 @@
+"""`p4cc-hosts`: what it loads can be used, and nothing of it outlives its unloading."""
+
+from __future__ import annotations
+
+import errno
+import signal
+import subprocess
+import time
+from collections.abc import Generator
+from pathlib import Path
+
+import pytest
+
+from tests.linux.kernel import COMMAND, registered, senders, transfer
+from tests.switchd.namespaces import PATIENCE_S, Host, Lab, lab, run
+
+DEFAULT = Path("/proc/sys/net/ipv4/tcp_congestion_control")
+SIZE = 400_000
+
+#: Opens a connection by a sender, then repeats for each line on its input: send 20,000 bytes, say which sender it has.
+TALKER = """
+import socket, sys
+with socket.socket() as connection:
+    connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_CONGESTION, sys.argv[3].encode())
+    connection.connect((sys.argv[1], int(sys.argv[2])))
+    for line in sys.stdin:
+        connection.sendall(bytes(20_000))
+        assert connection.recv(1) == b"."
+        name = connection.getsockopt(socket.IPPROTO_TCP, socket.TCP_CONGESTION, 16)
+        print(name.rstrip(b"\\0").decode(), flush=True)
+"""
+LISTENER = """
+import socket
+with socket.create_server(("", 5301)) as listening:
+    print("listening", flush=True)
+    connection, _ = listening.accept()
+with connection:
+    got = 0
+    while data := connection.recv(1 << 16):
+        got += len(data)
+        while got >= 20_000:
+            got -= 20_000
+            connection.sendall(b".")
+"""
+
+
+def joined(net: Lab) -> tuple[Host, Host]:
+    """Two hosts on one bridge: what is tested needs no switch of p4cc's."""
+    bridge = net.hosts[0].port_interface + "b"
+    run("ip", "link", "add", bridge, "type", "bridge")
+    for host in net.hosts:
+        run("ip", "link", "set", host.port_interface, "master", bridge)
+    run("ip", "link", "set", bridge, "up")
+    return net.hosts[0], net.hosts[1]
+
+
+@pytest.fixture
+def ends(tmp_path: Path) -> Generator[tuple[Host, Host]]:
+    """Two hosts that reach each other."""
+    with lab(tmp_path) as net:
+        yield joined(net)
+        run("ip", "link", "del", net.hosts[0].port_interface + "b")
+
+
+def test_a_loaded_sender_carries_data_and_unloads(ends: tuple[Host, Host]) -> None:
+    with senders() as it:
+        name = it.load("dctcp", "--sender", "dctcp")
+        assert name in registered()
+        assert f"{name}: dctcp with slow start standard" in it.call("status")
+        transfer(it, name, ends, SIZE)
+        counters = it.stats()["senders"][name]["counters"]
+        assert counters["segments"] >= SIZE // 1448
+        assert counters["flows"] == 1
+        it.call("unload")
+        assert name not in registered()
+        assert not it.pins.exists()
+
+
+def test_sockets_of_an_unloaded_sender_change_to_the_default(ends: tuple[Host, Host]) -> None:
+    sender, receiver = ends
+    with senders() as it:
+        name = it.load("l2tcp", "--sender", "l2tcp")
+        server = it.python(receiver, LISTENER)
+        assert server.stdout is not None
+        assert server.stdout.readline() == "listening\n"
+        client = it.python(sender, TALKER, receiver.ipv4, "5301", name)
+        assert client.stdin is not None
+        assert client.stdout is not None
+        names: list[str] = []
+        for step in range(4):
+            if step == 2:
+                it.call("unload", name)
+            client.stdin.write("go\n")
+            client.stdin.flush()
+            names.append(client.stdout.readline().strip())
+        client.stdin.close()
+        assert client.wait(PATIENCE_S) == 0
+        server.wait(PATIENCE_S)
+        default = DEFAULT.read_text().strip()
+        # Names of both ends are of processes in the namespaces, whose default is the system's.
+        assert names[:2] == [name, name]
+        assert names[3] == default
+
+
+def test_a_peer_without_the_option_gets_the_plain_form(ends: tuple[Host, Host]) -> None:
+    sender, receiver = ends
+    with senders() as it:
+        name = it.load("dctcp", "--sender", "dctcp")
+        # A receiver outside the control group.
+        server = receiver.python(LISTENER)
+        assert server.stdout is not None
+        assert server.stdout.readline() == "listening\n"
+        client = it.python(sender, TALKER, receiver.ipv4, "5301", name)
+        output, errors = client.communicate("go\ngo\n", PATIENCE_S)
+        assert client.returncode == 0, errors
+        server.wait(PATIENCE_S)
+        stats = it.stats()
+        assert output.split() == [name, name]
+        assert stats["option"]["plain"] == 1
+        assert stats["option"]["negotiated"] == 0
+        counters = stats["senders"][name]["counters"]
+        assert counters["plain_acks"] == counters["acks"] > 0
+
+
+@pytest.mark.parametrize("delay_ms", [2, 30, 100, 250, 600])
+def test_a_loader_that_is_killed_leaves_sockets_on_the_default(ends: tuple[Host, Host], delay_ms: int) -> None:
+    with senders() as it:
+        before = DEFAULT.read_text()
+        name = it.name("dctcp")
+        words = [str(COMMAND), "--pins", str(it.pins), "load", "--name", name, "--sender", "dctcp"]
+        loader = subprocess.Popen([*words, "--cgroup", str(it.cgroup)], stdout=subprocess.DEVNULL)
+        time.sleep(delay_ms / 1_000)
+        loader.send_signal(signal.SIGKILL)
+        loader.wait()
+        assert DEFAULT.read_text() == before
+        transfer(it, before.strip(), ends, SIZE)
+        it.call("unload")
+        assert name not in registered()
+        assert not it.pins.exists()
+        # It can be loaded as if nothing had been.
+        it.load("dctcp", "--sender", "dctcp")
+
+
+def test_a_route_names_the_sender_of_its_connections(ends: tuple[Host, Host]) -> None:
+    sender, receiver = ends
+    with senders() as it:
+        name = it.load("reno", "--sender", "reno_ecn")
+        run(*sender.command(str(COMMAND), "route", "10.9.0.0/24", name))
+        assert f"congctl {name}" in run("ip", "-n", sender.namespace, "route", "show")
+        server = it.python(receiver, LISTENER)
+        assert server.stdout is not None
+        assert server.stdout.readline() == "listening\n"
+        # The application names no sender.
+        plain = TALKER.replace("connection.setsockopt", "0 and connection.setsockopt")
+        output, errors = it.python(sender, plain, receiver.ipv4, "5301").communicate("go\n", PATIENCE_S)
+        server.wait(PATIENCE_S)
+        assert output.strip() == name, errors
+        run(*sender.command(str(COMMAND), "route", "10.9.0.0/24", "none"))
+        assert "congctl" not in run("ip", "-n", sender.namespace, "route", "show")
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (["--sender", "cubic"], 'congestion_avoidance.name: the kernel\'s senders have no "cubic"'),
+        (["--sender", "dctcp", "--slow-start", "gst"], "slow_start.k: "),
+        (["--sender", "dctcp", "--set", "g=7"], "congestion_avoidance.g: 7 is out of range"),
+        (["--sender", "dctcp", "--set", "g"], '--set: "g" has no value'),
+        (["--name", "x" * 16, "--sender", "dctcp"], "has 16 characters; give 1 to 15 letters"),
+        (["--name", "reno", "--sender", "dctcp"], '"reno" is a congestion control of this kernel already'),
+    ],
+)
+def test_a_wrong_request_is_refused_and_loads_nothing(words: list[str], message: str) -> None:
+    with senders() as it:
+        before = registered()
+        done = it.attempt("load", *words)
+        assert done.returncode == 1
+        assert message in done.stderr
+        assert registered() == before
+
+
+#: Sets a deadline on a connected socket, as docs/how-to/linux-hosts.md shows.
+DEADLINE = """
+import socket, struct, sys
+with socket.socket() as connection:
+    connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_CONGESTION, sys.argv[3].encode())
+    connection.connect((sys.argv[1], int(sys.argv[2])))
+    connection.setsockopt(socket.IPPROTO_TCP, 0x7034, struct.pack("QQ", 20_000, 5_000_000))
+    try:
+        connection.setsockopt(socket.IPPROTO_TCP, 0x7034, b"short")
+    except OSError as error:
+        print(error.errno, flush=True)
+    connection.sendall(bytes(20_000))
+    assert connection.recv(1) == b"."
+"""
+
+
+def test_an_application_sets_its_deadline(ends: tuple[Host, Host]) -> None:
+    sender, receiver = ends
+    with senders() as it:
+        name = it.load("d2tcp", "--sender", "d2tcp")
+        server = it.python(receiver, LISTENER)
+        assert server.stdout is not None
+        assert server.stdout.readline() == "listening\n"
+        client = it.python(sender, DEADLINE, receiver.ipv4, "5301", name)
+        output, errors = client.communicate(timeout=PATIENCE_S)
+        server.wait(PATIENCE_S)
+        assert (client.returncode, output) == (0, f"{errno.EPERM}\n"), errors
