@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from contextlib import AbstractContextManager
 
+    from p4cc.lab.kernel_tcp import Hosts as HostsName
     from p4cc.lab.lab import Lab
     from p4cc.lab.plan import LabRequest
     from p4cc.lab.run import LabOptions, LabReport
@@ -32,6 +33,9 @@ class Hosts(StrEnum):
 
     LINUX = "linux"
     AGENTS = "agents"
+
+
+_HOSTS: dict[Hosts, HostsName] = {Hosts.LINUX: "linux", Hosts.AGENTS: "agents"}
 
 
 class Kind(StrEnum):
@@ -77,8 +81,11 @@ def lab(
         ),
     ] = None,
     hosts: Annotated[
-        Hosts | None,
-        typer.Option(help="What sends all flows: the kernel's TCP, with p4cc's senders in it, or agents over UDP."),
+        list[Hosts] | None,
+        typer.Option(
+            help="What sends all flows: the kernel's TCP, with p4cc's senders in it, or agents over UDP. "
+            "With --compare, give both for a lab of each."
+        ),
     ] = None,
     compare: Annotated[
         bool, typer.Option("--compare", help="All variants here and in virtual time: one table, one figure.")
@@ -114,6 +121,9 @@ def lab(
     if clean:
         typer.echo(lab_run.clean())
         return
+    kinds: tuple[HostsName, ...] = tuple(dict.fromkeys(_HOSTS[one] for one in hosts or ()))
+    if len(kinds) > 1 and not compare:
+        raise UserError("a lab has hosts of one kind", place="--hosts", remedy="give one, or add --compare")
     if (scenario is None) == (imported is None):
         raise UserError("name a scenario, or a topology with --import", place="p4cc lab", remedy="see p4cc lab --help")
     file = find_scenario(scenario) if scenario is not None else imported
@@ -129,7 +139,7 @@ def lab(
         grpc_base=grpc_port,
         thrift_base=thrift_port,
         kernel_tcp=tuple(kernel_tcp or ()),
-        hosts=None if hosts is None else hosts.value,
+        hosts=None if len(kinds) != 1 else kinds[0],
     )
     identity = request.identity(lab_run.COMPARISON if compare else lab_run.LAB)
     place = destination_of(out or request.folder, file, identity, is_asked_for=out is not None)
@@ -146,7 +156,7 @@ def lab(
         beside=_page(request, live_port, is_compared=compare) if live else None,
     )
     if compare:
-        _compare(request, options, as_json=as_json)
+        _compare(request, options, kinds, as_json=as_json)
         return
     report = lab_run.run_lab(request, options)
     if as_json:
@@ -169,13 +179,13 @@ def _page(request: LabRequest, port: int, *, is_compared: bool) -> Callable[[Lab
     return LabPage(request, port).beside
 
 
-def _compare(request: LabRequest, options: LabOptions, *, as_json: bool) -> None:
+def _compare(request: LabRequest, options: LabOptions, kinds: tuple[HostsName, ...], *, as_json: bool) -> None:
     needs_figures("--compare")
     from p4cc.lab import compare as lab_compare
     from p4cc.lab.plan import variants_of
 
     variants = variants_of(request)
-    sides, report, figure = lab_compare.compare(request, options, variants)
+    sides, report, figure = lab_compare.compare(request, options, variants, kinds)
     if as_json:
         plain = [{"variant": side.variant, "clock": side.clock, **side.numbers} for side in sides]
         typer.echo(json.dumps({"runs": plain, **report.to_plain(), "figure": str(figure)}, indent=1))

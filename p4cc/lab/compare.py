@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, cast
 
 import polars as pl
 
@@ -26,17 +26,20 @@ from p4cc.running.runner import run_scenario
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    from p4cc.lab.kernel_tcp import Hosts
     from p4cc.lab.plan import LabRequest
 
 SHOWN = ("goodput_bps", "finish_ns", "timeouts", "drops", "marks_level1", "marks_level2", "peak_queue_pkts")
 FIGURE = "lab.png"
 TABLE_FILE = "comparison.json"
 _PANELS = (("depth_pkts", "queue (packets)"), ("cwnd_segments", "windows (segments)"))
+_CLOCKS = {"virtual": "virtual time", "lab": "lab", "agents": "agents in the lab", "linux": "Linux in the lab"}
+"""Clocks in the order of the figure's rows, with their titles."""
 
 
 @dataclass(frozen=True)
 class Side:
-    """One variant on one clock."""
+    """One variant on one clock; in labs with several kinds of hosts, their kind stands for it."""
 
     variant: str
     clock: str
@@ -45,33 +48,42 @@ class Side:
     queues: pl.DataFrame
 
 
-def compare(request: LabRequest, options: LabOptions, variants: tuple[str, ...]) -> tuple[list[Side], LabReport, Path]:
-    """Runs every variant in virtual time and in a lab; returns the sides, the labs' reports and the figure's path."""
+def compare(
+    request: LabRequest, options: LabOptions, variants: tuple[str, ...], hosts: tuple[Hosts, ...] = ()
+) -> tuple[list[Side], LabReport, Path]:
+    """Runs every variant in virtual time and in a lab; returns the sides, the labs' reports and the figure's path.
+
+    With several kinds of `hosts`, each variant has a lab for each of them.
+    """
     if request.is_import:
         raise UserError("an import has no virtual time", place="--compare", remedy="give a scenario")
-    identity = of_file(request.identity(COMPARISON), Path(request.file), options.folder)
+    requests = {one: replace(request, hosts=one) for one in hosts} if len(hosts) > 1 else {"lab": request}
+    asked = request.identity(COMPARISON) | ({"hosts": " ".join(hosts)} if len(hosts) > 1 else {})
+    identity = of_file(asked, Path(request.file), options.folder)
     with results_into(Claim(options.folder, identity, (FIGURE, TABLE_FILE), options.force)) as partial:
-        sides, report = _both(request, options, variants)
+        sides, report = _all(request, requests, options, variants)
         draw(sides, partial / FIGURE)
         plain = [{"variant": side.variant, "clock": side.clock, **side.numbers} for side in sides]
         (partial / TABLE_FILE).write_text(json.dumps(plain, indent=1), encoding="utf-8")
     return sides, report, options.folder / FIGURE
 
 
-def _both(request: LabRequest, options: LabOptions, variants: tuple[str, ...]) -> tuple[list[Side], LabReport]:
+def _all(
+    request: LabRequest, labs: Mapping[str, LabRequest], options: LabOptions, variants: tuple[str, ...]
+) -> tuple[list[Side], LabReport]:
     sides = _virtual(request, options, variants)
     report = LabReport()
     for variant in variants:
-        one = run_lab(
-            replace(request, variant=variant), replace(options, folder=options.folder / _folder(variant), cli=False)
-        )
-        report.switches += one.switches
-        report.failed += [f"{variant}: {failure}" for failure in one.failed]
-        report.restarts += one.restarts
-        # Each lab repeats the warnings that do not depend on its variant.
-        report.warnings = list(dict.fromkeys([*report.warnings, *one.warnings]))
-        if one.agents is not None:
-            sides.append(Side(variant, "lab", one.agents.summary, one.agents.windows, one.agents.queues))
+        for clock, lab in labs.items():
+            folder = options.folder / _folder(variant if clock == "lab" else f"{variant}-{clock}")
+            one = run_lab(replace(lab, variant=variant), replace(options, folder=folder, cli=False))
+            report.switches += one.switches
+            report.failed += [f"{variant}: {failure}" for failure in one.failed]
+            report.restarts += one.restarts
+            # Each lab repeats the warnings that do not depend on its variant.
+            report.warnings = list(dict.fromkeys([*report.warnings, *one.warnings]))
+            if one.agents is not None:
+                sides.append(Side(variant, clock, one.agents.summary, one.agents.windows, one.agents.queues))
     return sides, report
 
 
@@ -131,7 +143,7 @@ def draw(sides: list[Side], path: Path) -> Path:
 def chart(sides: list[Side]) -> Chart:
     """The data of `draw`."""
     variants = list(dict.fromkeys(side.variant for side in sides))
-    clocks = [clock for clock in ("virtual", "lab") if any(side.clock == clock for side in sides)]
+    clocks = [clock for clock in _CLOCKS if any(side.clock == clock for side in sides)]
     rows = [(column, label, clock) for column, label in _PANELS for clock in clocks]
     end_ms = max((_last_ms(side) for side in sides), default=1.0)
     panels: list[Panel] = []
@@ -140,7 +152,7 @@ def chart(sides: list[Side]) -> Chart:
             shown = [side for side in sides if (side.variant, side.clock) == (variant, clock)]
             lines = [line for side in shown for line in _lines(side, column)]
             time = ("time", "ms") if row == len(rows) - 1 else ("", "")
-            name = f"{label}\n{'virtual time' if clock == 'virtual' else 'lab'}"
+            name = f"{label}\n{_CLOCKS[clock]}"
             panels.append(
                 Panel(
                     Axis(*time, low=0, high=end_ms),
@@ -154,15 +166,19 @@ def chart(sides: list[Side]) -> Chart:
 
 
 def _last_ms(side: Side) -> float:
-    finish = side.numbers.get("finish_ns")
-    return finish / 1e6 if finish else 1.0
+    """When the last flow ended; the last sample where flows have no end."""
+    finish_ns = side.numbers.get("finish_ns")
+    if finish_ns:
+        return finish_ns / 1e6
+    times = [frame["time_ns"].max() for frame in (side.windows, side.queues) if "time_ns" in frame.columns]
+    return max([cast("int", time) / 1e6 for time in times if time is not None], default=1.0)
 
 
 def _lines(side: Side, column: str) -> list[Line]:
     frame = side.queues if column == "depth_pkts" else side.windows
     if frame.is_empty() or column not in frame.columns:
         return []
-    colour = 0 if side.clock == "virtual" else 1
+    colour = {"virtual": 0, "linux": 2}.get(side.clock, 1)
     if column == "depth_pkts":
         return [Line(*xy(frame, column, 1.0), shape="steps", colour=colour, width=0.8)]
     return [

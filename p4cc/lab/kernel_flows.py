@@ -93,7 +93,7 @@ class KernelFlows:
         window: str = sender["cc"]["congestion_avoidance"]["name"]
         slow_start: str = sender["cc"]["slow_start"]["name"]
         if self.senders is not None and is_loaded(window, slow_start, self.lab.plan.hosts):
-            return self.senders.load(sender["cc"], sender["iw"])
+            return self.senders.load(sender)
         return KNOWN[window]
 
 

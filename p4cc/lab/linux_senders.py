@@ -62,10 +62,12 @@ class LinuxSenders:
     place: str
     _names: dict[str, str] = field(default_factory=dict[str, str])
 
-    def load(self, config: Mapping[str, Any], iw: int) -> str:
-        """The kernel's name of the sender with these settings, loaded at the first call; raises UserError."""
-        window, slow_start = config["congestion_avoidance"], config["slow_start"]
-        words = ["--sender", window["name"], "--slow-start", slow_start["name"], "--iw", str(iw)]
+    def load(self, sender: Mapping[str, Any]) -> str:
+        """The kernel's name of a sender of the engine's description, loaded at the first call; raises UserError."""
+        window, slow_start = sender["cc"]["congestion_avoidance"], sender["cc"]["slow_start"]
+        words = ["--sender", window["name"], "--slow-start", slow_start["name"], "--iw", str(sender["iw"])]
+        if (ssthresh := sender.get("ssthresh0")) is not None:
+            words += ["--ssthresh", str(ssthresh)]
         for algorithm in (window, slow_start):
             for name, value in algorithm.items():
                 if name != "name":

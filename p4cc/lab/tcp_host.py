@@ -40,7 +40,8 @@ class FlowPlan(TypedDict):
     id: int
     src: str
     dst: str
-    size_bytes: int
+    size_bytes: int | None
+    """None for a flow without an end."""
     start_ns: int
     congestion: str
     """The kernel's name of its congestion control."""
@@ -99,7 +100,8 @@ class Flow:
     """A flow that this host sends."""
 
     plan: FlowPlan
-    left: int = field(init=False)
+    left: int | None = field(init=False)
+    """Bytes to be sent; None without an end."""
     connection: socket.socket | None = None
     port: int | None = None
     """Of this end, once it is open."""
@@ -118,9 +120,13 @@ class Flow:
 
     def acked_bytes(self) -> int:
         """Payload bytes that are acknowledged."""
-        if self.finished_ns is not None:
-            return self.plan["size_bytes"]
-        return max(0, min(self.plan["size_bytes"], self.last.acked_bytes - 1)) if self.last is not None else 0
+        size = self.plan["size_bytes"]
+        if self.finished_ns is not None and size is not None:
+            return size
+        if self.last is None:
+            return 0
+        acked = max(0, self.last.acked_bytes - 1)
+        return acked if size is None else min(size, acked)
 
     def end_line(self) -> JsonObject:
         """The line of its end."""
@@ -151,9 +157,12 @@ class Host:
             (Flow(flow) for flow in plan["flows"] if flow["src"] == name), key=lambda flow: flow.plan["start_ns"]
         )
         self.flows = list(self._waiting)
-        self._incoming = sum(flow["dst"] == name for flow in plan["flows"])
+        arriving = [flow["size_bytes"] is not None for flow in plan["flows"] if flow["dst"] == name]
+        self._incoming = sum(arriving)
+        """Flows that arrive here and whose end is waited for."""
+        self._receives_endless = not all(arriving)
         self._select = selectors.DefaultSelector()
-        if self._incoming:
+        if arriving:
             self._listen(self._addresses[name])
 
     def _now_ns(self) -> int:
@@ -173,7 +182,7 @@ class Host:
         """Runs to the end of all flows, or the plan's; returns whether all are complete."""
         stop_ns, sample_ns = self._tcp["stop_ns"], self._tcp["sample_ns"]
         next_sample_ns = 0 if sample_ns else stop_ns
-        while self._incoming or any(not flow.is_over for flow in self.flows):
+        while self._incoming or self._receives_endless or any(not flow.is_over for flow in self.flows):
             now_ns = self._now_ns()
             if now_ns >= stop_ns:
                 break
@@ -190,7 +199,8 @@ class Host:
         for flow in self.flows:
             self._note(flow)
             self._write(flow.end_line())
-        return not self._incoming and all(flow.finished_ns is not None for flow in self.flows)
+        ending = [flow for flow in self.flows if flow.plan["size_bytes"] is not None or flow.failed is not None]
+        return self._incoming <= 0 and all(flow.finished_ns is not None for flow in ending)
 
     def _open(self, flow: Flow) -> None:
         connection = socket.socket()
@@ -222,10 +232,13 @@ class Host:
         """Sends as much as the kernel takes; after all data, waits until the receiver closes."""
         try:
             for _ in range(ROUNDS):
-                if not flow.left:
+                if flow.left == 0:
                     break
-                flow.left -= connection.send(ZEROS[: min(flow.left, len(ZEROS))])
-            if flow.left:
+                if flow.left is None:
+                    connection.send(ZEROS)
+                else:
+                    flow.left -= connection.send(ZEROS[: min(flow.left, len(ZEROS))])
+            if flow.left != 0:
                 return
             if self._select.get_key(connection).events == selectors.EVENT_WRITE:
                 connection.shutdown(socket.SHUT_WR)

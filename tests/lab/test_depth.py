@@ -13,7 +13,7 @@ from scapy.layers.l2 import ARP, Ether
 from scapy.packet import Packet, Raw
 
 from p4cc.errors import UserError
-from p4cc.lab.compare import Side, draw
+from p4cc.lab.compare import Side, chart, draw
 from p4cc.lab.depth import Port, depth_of
 
 START_NS = 1_800_000_000_000_000_000
@@ -79,3 +79,7 @@ def test_both_clocks_are_drawn_and_what_was_not_recorded_is_named(tmp_path: Path
     ]
     path = draw(sides, tmp_path / "lab.png")
     assert path.stat().st_size > 5_000
+    assert {panel.x.high for panel in chart(sides).panels} == {1.0}
+    # Flows without an end are shown up to their last sample.
+    endless = Side("DCTCP", "linux", {}, windows.with_columns(time_ns=pl.Series([0, 5 * MS])), queues)
+    assert {panel.x.high for panel in chart([*sides, endless]).panels} == {5.0}

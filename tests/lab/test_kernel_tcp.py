@@ -58,6 +58,31 @@ def test_the_kernel_sends_and_reacts_to_marks(own: str, tmp_path: Path) -> None:
     assert (run.summary["peak_queue_pkts"] or 0) >= 4
 
 
+def test_flows_without_an_end_send_until_the_scenarios(own: str, tmp_path: Path) -> None:
+    del own
+    data = scenario(
+        topology=STAR,
+        switch={"ecn_profile": "rfc3168", "thresholds": {"k_rule": "fixed", "k_pkts": 4, "k_dc_pkts": 8}},
+        traffic=[
+            {"kind": "bulk", "name": "endless", "sources": ["h1"], "destinations": ["aggregator"]},
+            {"kind": "bulk", "name": "ends", "sources": ["h2"], "destinations": ["aggregator"], "size_bytes": 300_000},
+        ],
+        transport={"packets": "tcp", "iw": 2, "rwnd": 40, "rto_min_ns": 200_000_000},
+        variants=[{"name": "one", "congestion_avoidance": {"name": "reno_ecn"}}],
+        stop_ns=1_500_000_000,
+        record={"windows_interval_ns": 5_000_000},
+    )
+    asked = LabRequest(str(write(tmp_path, data)), grpc_base=GRPC, thrift_base=THRIFT)
+    report = run_lab(asked, LabOptions(tmp_path / "lab", cli=False, say=lambda _: None))
+    assert report.ok, report
+    run = report.agents
+    assert run is not None
+    endless, ending = run.flows.sort("src").iter_rows(named=True)
+    assert (endless["finish_ns"], ending["acked_bytes"]) == (None, 300_000)
+    # 50 Mb/s for a second at least.
+    assert endless["acked_bytes"] > 1_000_000
+
+
 def beside(folder: Path, *labels: str) -> LabRequest:
     data = scenario(
         topology=STAR,
