@@ -77,7 +77,9 @@ class Senders:
         # Before the namespace, in which the control groups are not mounted.
         join = f'echo $$ >{self.cgroup}/cgroup.procs && exec "$@"'
         command = ["sh", "-c", join, "sh", *host.command(sys.executable, "-c", text, *arguments)]
-        return subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+        return subprocess.Popen(
+            command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+        )
 
 
 @contextmanager
