@@ -137,6 +137,14 @@ linux-hosts: linux-tools ## p4cc's senders for this machine's kernel, and the co
 	@CARGO_TARGET_DIR=$(CURDIR)/target/linux-hosts cargo build --quiet --release --locked --manifest-path host_agents/linux/loader/Cargo.toml
 	@echo "linux-hosts: $(LINUX_HOSTS)"
 
+# Tests load senders where the kernel can; elsewhere one line says what is missing.
+.PHONY: linux-hosts-tested
+linux-hosts-tested:
+	@if [ "$$(id -u)" != 0 ]; then echo "test: tests of senders in the kernel are skipped: they need root" >&2; \
+	elif [ ! -e /sys/kernel/btf/vmlinux ]; then echo "test: tests of senders in the kernel are skipped: it has no BTF" >&2; \
+	elif ! command -v apt-get >/dev/null; then echo "test: tests of senders in the kernel are skipped: make linux-hosts installs Debian packages" >&2; \
+	else $(MAKE) linux-hosts; fi
+
 .PHONY: linux-tools
 linux-tools:
 	@packages=(); \
@@ -163,7 +171,7 @@ test-rust: venv
 # Tests wait for processes and pages much of their time: one worker more than there are processors. Files come
 # in their order: by count of tests, the longest, which have few, would come last and alone.
 .PHONY: test-python
-test-python: setup $(TEST_STAMP) browser
+test-python: setup $(TEST_STAMP) browser linux-hosts-tested
 	@$(BIN)/p4cc check $(P4_PROGRAMS)
 	@$(BIN)/pytest --numprocesses $$(($$(nproc) + 1)) --dist loadfile --no-loadscope-reorder
 

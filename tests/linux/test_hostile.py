@@ -12,9 +12,8 @@ from tests.switchd.namespaces import PATIENCE_S, lab, run
 SIZE = 300_000
 PORT = 5301
 
-#: A TCP receiver of its own on a packet socket, since a kernel's option cannot lie: it accepts one
-#: connection, offers the option, and puts a hostile one into every ACK. `ways` are what the option of
-#: the n-th ACK says.
+#: A TCP receiver on a packet socket, since a kernel's option cannot lie: it accepts one connection,
+#: offers the option, and puts a hostile one into every ACK.
 PEER = r"""
 import random, socket, struct, sys
 from scapy.layers.inet import IP, TCP

@@ -17,7 +17,7 @@ from tests.switchd.namespaces import PATIENCE_S, Host, Lab, lab, run
 DEFAULT = Path("/proc/sys/net/ipv4/tcp_congestion_control")
 SIZE = 400_000
 
-#: Opens a connection by a sender; then, for each input line, sends 20,000 bytes and prints its sender.
+#: Opens a connection by a sender; for each line on its input sends 20,000 bytes and says which sender it has.
 TALKER = """
 import socket, sys
 with socket.socket() as connection:

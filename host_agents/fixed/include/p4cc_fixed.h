@@ -1,4 +1,6 @@
-/* Fixed-point arithmetic of the Linux senders: integers only, no 128-bit types, no division by zero.
+/* SPDX-License-Identifier: Apache-2.0 OR BSD-2-Clause OR GPL-2.0-only
+ *
+ * Fixed-point arithmetic of the Linux senders: integers only, no 128-bit types, no division by zero.
  *
  * Two formats, both unsigned 64-bit integers:
  *   segments  Q32.32, windows and distances up to 2^32 segments;
@@ -20,7 +22,8 @@
 #define FX_LN2 ((__u64)3196577161300663915)
 
 #define FX_FUNCTION static __attribute__((always_inline, unused)) inline
-/* Longer ones. In eBPF they are global functions, which the kernel's verifier checks once and not at each call. */
+/* Longer ones. In eBPF they are global functions, which the kernel's verifier checks once and not at each
+ * call. */
 #ifdef __bpf__
 #define FX_ROUTINE __attribute__((noinline))
 #else
@@ -142,7 +145,8 @@ FX_ROUTINE __u64 fx_quotient(__u64 a, __u64 b, __s32 bits)
 		return 0;
 	if (b == 0)
 		return FX_MAX;
-	/* The dividend gets 63 significant bits and the divisor 32, so that each of two digits is one division. */
+	/* The dividend gets 63 significant bits and the divisor 32, so that each of two digits is one
+	 * division. */
 	a_shift = 62 - (__s32)fx_top_bit(a);
 	b_shift = 31 - (__s32)fx_top_bit(b);
 	a = a_shift < 0 ? a >> 1 : a << (a_shift & 63);

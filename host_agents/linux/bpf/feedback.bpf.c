@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
  *
- * Two-level feedback over TCP for the sockets of a control group: the receiver counts marks by code point and reports the
- * counts in a TCP option of each segment; the sender takes them from there. docs/explanation/linux-hosts.md tells how. */
+ * Two-level feedback over TCP for the sockets of a control group: the receiver counts marks by code point
+ * and reports the counts in a TCP option of each segment; the sender takes them from there.
+ * docs/explanation/linux-hosts.md explains it. */
 #include <linux/bpf.h>
 #include <linux/if_ether.h>
 #include <linux/in.h>
@@ -79,7 +80,7 @@ static __always_inline struct p4cc_feedback *feedback_of(struct bpf_sock *sk, __
 	return sk ? bpf_sk_storage_get(&sockets, sk, 0, flags) : NULL;
 }
 
-/* ---- code points ------------------------------------------------------------------------------------------------- */
+/* ---- code points ------- */
 
 /* The two ECN bits of a packet that carries data, or -1. */
 static __always_inline int ecn_of_data(struct __sk_buff *skb)
@@ -142,7 +143,7 @@ int count_marks(struct __sk_buff *skb)
 	return 1;
 }
 
-/* ---- the option -------------------------------------------------------------------------------------------------- */
+/* ---- the option -------- */
 
 struct option {
 	__u8 kind;
@@ -320,7 +321,7 @@ int feedback_option(struct bpf_sock_ops *skops)
 	return 1;
 }
 
-/* ---- deadlines --------------------------------------------------------------------------------------------------- */
+/* ---- deadlines --------- */
 
 struct deadline {
 	__u64 bytes;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
  *
- * What a socket knows of marks: those that its own packets brought, as a receiver, and those that its peer reports, as a
- * sender. The socket's storage holds it; programs of both objects read it. */
+ * What a socket knows of marks: those that its own packets brought, as a receiver, and those that its peer
+ * reports, as a sender. The socket's storage holds it; programs of both objects read it. */
 #ifndef P4CC_FEEDBACK_H
 #define P4CC_FEEDBACK_H
 
@@ -38,8 +38,8 @@ struct p4cc_feedback {
 	__u64 deadline_from;
 };
 
-/* Takes the counters of one option. Counters never go back and never exceed the packets that were sent, so a report
- * that does is refused whole: a peer can withhold marks, as in RFC3168, and do nothing else. */
+/* Takes the counters of one option. Counters never go back and never exceed the packets that were sent, so
+ * a report that does is refused whole: a peer can withhold marks, as in RFC3168, and do nothing else. */
 static __attribute__((always_inline, unused)) inline void p4cc_take_report(struct p4cc_feedback *feedback, __u32 k,
 									   __u32 kdc, __u32 sent)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
  *
- * The kernel's structures as far as the senders read them. The loader finds each field in the running kernel's BTF
- * (CO-RE), so neither the order nor the size here matters, and no generated header is needed. */
+ * The kernel's structures as far as the senders read them. The loader finds each field in the running
+ * kernel's BTF (CO-RE), so neither the order nor the size here matters, and no generated header is needed. */
 #ifndef P4CC_KERNEL_H
 #define P4CC_KERNEL_H
 

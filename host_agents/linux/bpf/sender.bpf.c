@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
  *
- * One sender as the kernel's congestion control. The rules are in ../law; this file feeds them with the kernel's state
- * and publishes their window. The loader gives the sender its name and its parameters. */
+ * One sender as the kernel's congestion control. The rules are in ../law; this file feeds them with the
+ * kernel's state and publishes their window. The loader gives the sender its name and its parameters. */
 #include "p4cc_controller.h"
 #include "p4cc_feedback.h"
 #include "p4cc_kernel.h"
@@ -114,7 +114,8 @@ static __always_inline __u32 in_flight(const struct tcp_sock *tp)
 	return tp->packets_out - tp->sacked_out - tp->lost_out + tp->retrans_out;
 }
 
-/* Linux's rate for spreading a window over the round trip: twice the window in slow start, 1.2 times above. */
+/* Linux's rate for spreading a window over the round trip: twice the window in slow start, 1.2 times
+ * above. */
 static __always_inline void publish_rate(struct sock *sk, struct tcp_sock *tp, const struct flow *flow)
 {
 	__u64 percent = flow->law.mode == P4CC_IN_SLOW_START ? 200 : 120;
@@ -333,8 +334,8 @@ static __always_inline void set_echo(struct tcp_sock *tp, __u32 ce_state)
 		tp->ecn_flags &= ~TCP_ECN_DEMAND_CWR;
 }
 
-/* docs/algorithms/window.md#dctcp-receiver: ECE reports each packet; a change is acknowledged at once, and before it
- * what still waits, with the old state. */
+/* docs/algorithms/window.md#dctcp-receiver: ECE reports each packet; a change is acknowledged at once, and
+ * before it what still waits, with the old state. */
 SEC("struct_ops")
 void BPF_PROG(sender_cwnd_event, struct sock *sk, int event)
 {

@@ -1,5 +1,7 @@
-/* Congestion avoidance: Reno with ECN, DCTCP, D2TCP and L2TCP (docs/algorithms/window.md; host_agents/cc/src/alpha.rs and
- * the file of each sender). */
+/* SPDX-License-Identifier: Apache-2.0 OR BSD-2-Clause OR GPL-2.0-only
+ *
+ * Congestion avoidance: Reno with ECN, DCTCP, D2TCP and L2TCP (docs/algorithms/window.md;
+ * host_agents/cc/src/alpha.rs and the file of each sender). */
 #ifndef P4CC_AVOIDANCE_H
 #define P4CC_AVOIDANCE_H
 
@@ -135,7 +137,8 @@ FX_FUNCTION void p4cc_grow_in_avoidance(const struct p4cc_params *params, struct
 	p4cc_add_cwnd(flow, p4cc_growing_segments(params, ack), share);
 }
 
-/* RFC3168 6.1.2 has no growth on an ACK that echoes congestion; DCTCP's family grows behind the cut, as ns-2 does. */
+/* RFC3168 6.1.2 has no growth on an ACK that echoes congestion; DCTCP's family grows behind the cut, as
+ * ns-2 does. */
 FX_FUNCTION int p4cc_grows_after_cut(const struct p4cc_params *params, const struct p4cc_flow *flow,
 				     const struct p4cc_ack *ack)
 {

@@ -1,4 +1,6 @@
-/* The controller of one flow, as host_agents/cc/src/controller.rs: which rules govern the window. */
+/* SPDX-License-Identifier: Apache-2.0 OR BSD-2-Clause OR GPL-2.0-only
+ *
+ * The controller of one flow, as host_agents/cc/src/controller.rs: which rules govern the window. */
 #ifndef P4CC_CONTROLLER_H
 #define P4CC_CONTROLLER_H
 

@@ -1,12 +1,14 @@
-/* Slow starts: standard, GST, RFB-SS, limited, smooth and P-start (docs/algorithms/slow-start.md and the file of each in
- * host_agents/cc/src). */
+/* SPDX-License-Identifier: Apache-2.0 OR BSD-2-Clause OR GPL-2.0-only
+ *
+ * Slow starts: standard, GST, RFB-SS, limited, smooth and P-start (docs/algorithms/slow-start.md and the
+ * file of each in host_agents/cc/src). */
 #ifndef P4CC_SLOW_START_H
 #define P4CC_SLOW_START_H
 
 #include "p4cc_types.h"
 
-/* Growth of `count` segments of `share` each. An ACK of several segments stops at the threshold, one of a single segment
- * grows by its whole share. */
+/* Growth of `count` segments of `share` each. An ACK of several segments stops at the threshold, one of a
+ * single segment grows by its whole share. */
 FX_FUNCTION void p4cc_grow_to_threshold(struct p4cc_flow *flow, __u32 count, __u64 share)
 {
 	__u64 one = fx_add(flow->cwnd, fx_shift(share, FX_SEGMENT_BITS - FX_FRACTION_BITS));
@@ -114,7 +116,8 @@ FX_FUNCTION __u64 p4cc_round_increment(const struct p4cc_params *params, struct 
 	return missing;
 }
 
-/* docs/algorithms/slow-start.md#rfb-ss, "per ACK": each segment acknowledged adds inc/W0, the last ACK the rest. */
+/* docs/algorithms/slow-start.md#rfb-ss, "per ACK": each segment acknowledged adds inc/W0, the last ACK the
+ * rest. */
 FX_FUNCTION void p4cc_round_on_ack(const struct p4cc_params *params, struct p4cc_flow *flow, const struct p4cc_ack *ack)
 {
 	__u64 share, grown;

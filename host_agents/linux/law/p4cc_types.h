@@ -1,7 +1,9 @@
-/* What the senders of the kernel know and keep: parameters, one ACK, one flow.
+/* SPDX-License-Identifier: Apache-2.0 OR BSD-2-Clause OR GPL-2.0-only
  *
- * The senders are those of host_agents/cc with the same names and the same rules, in fixed point. This code has no
- * clock, no socket and no kernel type: eBPF programs and a test in user space include it. */
+ * What the senders of the kernel know and keep: parameters, one ACK, one flow.
+ *
+ * The senders are those of host_agents/cc with the same names and the same rules, in fixed point. This
+ * code has no clock, no socket and no kernel type: eBPF programs and a test in user space include it. */
 #ifndef P4CC_TYPES_H
 #define P4CC_TYPES_H
 
@@ -35,8 +37,9 @@
 /* Where the window has its upper end (docs/algorithms/window.md#reno-parameters: 2^30). */
 #define P4CC_MAX_WINDOW ((__u64)1 << (30 + FX_SEGMENT_BITS))
 
-/* Parameters of one sender, each 64 bits wide: the loader and the tests write them as an array. Names, units and ranges
- * are those of the registry of host_agents/cc; "segments" and "exponent" are Q32.32, "fraction" is Q2.62. */
+/* Parameters of one sender, each 64 bits wide: the loader and the tests write them as an array. Names,
+ * units and ranges are those of the registry of host_agents/cc; "segments" and "exponent" are Q32.32,
+ * "fraction" is Q2.62. */
 struct p4cc_params {
 	__u64 sender;
 	__u64 slow_start;

@@ -1,5 +1,5 @@
-/* Feeds reports of a peer, for report.rs: four words (whether the connection is new, K, K_dc, packets sent) in, three (K,
- * K_dc, refused) out. */
+/* Feeds reports of a peer, for report.rs: four words (whether the connection is new, K, K_dc, packets
+ * sent) in, three (K, K_dc, refused) out. */
 #include <stdio.h>
 #include <string.h>
 
