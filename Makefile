@@ -264,7 +264,7 @@ audit: venv ## Licences and sources of what p4cc uses, then known weaknesses (ne
 
 .PHONY: wheel
 wheel: setup ## A wheel for Python 3.11 to 3.14 in dist/ (docs/how-to/install.md)
-	@$(BIN)/maturin build --release --locked --quiet --out dist
+	@$(BIN)/python engine/wheel.py dist
 	@ls dist/*.whl
 
 .PHONY: golden

@@ -48,7 +48,10 @@ def receive(console: Console, *hosts: str) -> None:
     """Starts the exercise's receiver in hosts."""
     for host in hosts:
         console.ask(f"{host} python3 -u ./receive.py > /tmp/{host}.log 2>&1 &")
-    console.ask("sh sleep 4")
+    for host in hosts:
+        console.ask(f"sh timeout 60 sh -c 'until grep -q sniffing /tmp/{host}.log; do sleep 0.2; done'")
+    # It says so before it does.
+    console.ask("sh sleep 1")
 
 
 def slow_down(console: Console) -> None:
@@ -90,8 +93,9 @@ def test_the_packet_tests_pass(tutorials: Course, exercise: str) -> None:
     assert re.search(r"Ran [1-9]\d* tests? in", said), said
     assert "\nOK\n" in said, said
     assert "FAILED" not in said, said
-    # The script ends by looking for switches that its `pkill simple_switch` has left.
-    assert (code, "simple_switch" in said.split("no simple_switch_grpc processes remain")[1]) == (0, True), said
+    # The script ends by listing what its `pkill simple_switch` has left: nothing but the search itself.
+    left = [line for line in said.rpartition("Verifying")[2].splitlines() if line.rstrip().endswith("simple_switch")]
+    assert (code, len(left)) == (0, 2), said
 
 
 def test_basic_tunnel(tutorials: Course) -> None:
@@ -123,7 +127,7 @@ def test_ecn(tutorials: Course, solved: bool) -> None:
         console.ask("h11 iperf -c 10.0.2.22 -t 12 -u > /tmp/h11.log &")
         console.ask("h1 ./send.py 10.0.2.2 'P4 is cool' 10")
     marks = re.findall(r"tos\s*= (0x\w+)", tutorials.log("h2.log"))
-    assert "0x1" in marks
+    assert len(marks) >= 4
     assert ("0x3" in marks) == solved, marks
 
 
@@ -151,7 +155,8 @@ def test_flowcache(tutorials: Course, solved: bool) -> None:
         pytest.skip("the controller needs p4runtime-shell: pip install --no-deps p4runtime-shell ipython")
     with running(tutorials, "flowcache", solved=True) as console:
         console.ask("sh python3 -u ./mycontroller.py > /tmp/controller.log 2>&1 &")
-        console.ask("sh sleep 8")
+        console.ask("sh timeout 60 sh -c 'until grep -q serializableEnumDict /tmp/controller.log; do sleep 0.2; done'")
+        console.ask("sh sleep 2")
         # The controller sends packets on with the gateway's address: hosts drop the first in each direction.
         assert " 8 received" in console.ask("h1 ping -c 10 -i 0.5 -W 2 h2")
         # Idle entries are reported after 3 s; the controller deletes them after 10 s.
@@ -160,7 +165,8 @@ def test_flowcache(tutorials: Course, solved: bool) -> None:
         console.ask("sh sleep 2")
     said = tutorials.log("controller.log")
     assert "Traceback" not in said, said
-    assert "idle" in said.lower(), said
+    # Both switches ask for both directions, and once more after they forgot the idle flows.
+    assert said.count("Received PacketIn message") == 8, said
 
 
 @pytest.mark.parametrize("solved", [True, False])
@@ -219,7 +225,7 @@ def test_multicast(tutorials: Course) -> None:
 def test_p4runtime(tutorials: Course, solved: bool) -> None:
     with running(tutorials, "p4runtime", solved=solved) as console:
         console.ask("sh python3 -u ./mycontroller.py > /tmp/controller.log 2>&1 &")
-        console.ask("sh sleep 8")
+        console.ask("sh timeout 60 sh -c 'until grep -q Reading /tmp/controller.log; do sleep 0.2; done'")
         said = console.ask("h1 ping -c 5 -i 0.5 -W 2 h2")
         console.ask("sh sleep 4")
     assert (", 0% packet loss" in said) == solved

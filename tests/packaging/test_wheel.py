@@ -35,7 +35,7 @@ def call(words: list[str], folder: Path, timeout_s: float = 300) -> str:
 def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The wheel, as `make wheel` makes it."""
     out = tmp_path_factory.mktemp("dist")
-    call([str(BIN / "maturin"), "build", "--release", "--locked", "--quiet", "--out", str(out)], ROOT, BUILD_TIMEOUT_S)
+    call([sys.executable, "engine/wheel.py", str(out)], ROOT, BUILD_TIMEOUT_S)
     (made,) = out.glob("*.whl")
     return made
 
@@ -72,6 +72,10 @@ def test_the_main_job_runs_from_an_empty_folder(wheel: Path, tmp_path: Path) -> 
     assert (results / "flows.parquet").is_file()
     assert not (results / "incast.png").exists()
     assert len(list(environment.glob("lib/*/site-packages/*.dist-info"))) <= MOST_PACKAGES
+    # The switch comes along, and answers to the names of BMv2.
+    call([p4cc, "drop-in", str(empty / "names")], empty)
+    assert "p4c 1." in call([str(empty / "names/p4c"), "--version"], empty)
+    assert "." in call([str(empty / "names/simple_switch_grpc"), "--version"], empty)
     # With its extra the same call draws.
     call([*install, f"{wheel}[report]"], tmp_path)
     call([*job, "--report"], empty)

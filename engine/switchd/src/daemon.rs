@@ -103,7 +103,7 @@ impl Daemon {
         let bfrt = start_bfrt(options, &shared)?;
         let looks = looks(general, &shared)?;
         let publisher = publisher(general)?;
-        let thrift = start_thrift(general, &shared, &server, publisher.as_ref())?;
+        let thrift = start_thrift(options, &shared, &server, publisher.as_ref())?;
         let thread = |name: &str| std::thread::Builder::new().name(name.to_owned());
         let failed = |error| StartError::System("cannot start a thread", error);
         let (of, to, bfrt_to) = (Arc::clone(&shared), Arc::clone(&server), bfrt.clone());
@@ -224,7 +224,7 @@ fn start_server(options: &Options, shared: &Arc<Shared>) -> Result<Server, Start
     };
     let of_server = ServerOptions { tls, arbitration, ..ServerOptions::default() };
     let server = match Server::start_with(addr, Arc::clone(shared) as _, of_server.clone()) {
-        Err(error) if !asked && options.general.thrift_port.is_some() => {
+        Err(error) if !asked && options.general.thrift_port.is_some() && !options.thrift_unasked => {
             tracing::warn!("P4Runtime: {error}");
             Server::start_with(ANY_LOCAL, Arc::clone(shared) as _, of_server)?
         }
@@ -265,15 +265,22 @@ fn start_bfrt(options: &Options, shared: &Arc<Shared>) -> Result<Option<Arc<p4cc
 }
 
 fn start_thrift(
-    general: &General,
+    options: &Options,
     shared: &Arc<Shared>,
     server: &Arc<Server>,
     publisher: Option<&Publisher>,
 ) -> Result<Option<p4cc_thrift::Server>, StartError> {
+    let general = &options.general;
     let Some(port) = general.thrift_port else { return Ok(None) };
     let socket = publisher.map(|publisher| publisher.address().to_owned());
     let target = ThriftTarget::new(Arc::clone(shared), Arc::clone(server), general, port, socket);
-    let started = p4cc_thrift::Server::start((general.thrift_addr, port).into(), Arc::new(target))?;
+    let started = match p4cc_thrift::Server::start((general.thrift_addr, port).into(), Arc::new(target)) {
+        Err(error) if options.thrift_unasked => {
+            tracing::warn!("no Thrift: {error}; give another --thrift-port");
+            return Ok(None);
+        }
+        started => started?,
+    };
     announce("Thrift", started.local_addr(), Proof::Never);
     Ok(Some(started))
 }

@@ -324,6 +324,17 @@ pub struct Options {
     /// Called as BMv2's simple_switch, which serves no P4Runtime: the port that simple_switch_grpc takes when
     /// nobody says otherwise is left to switches of that name.
     pub without_p4runtime: bool,
+    /// Called by a name of BMv2's without a port for Thrift, which has BMv2's then, unless that is taken.
+    pub thrift_unasked: bool,
+}
+
+/// Where BMv2's programs serve Thrift if nobody says otherwise.
+const BMV2_THRIFT_PORT: u16 = 9_090;
+
+/// Called by a name of BMv2's.
+fn is_bmv2(program: Option<&OsString>) -> bool {
+    let name = program.and_then(|name| Path::new(name).file_name()).and_then(|name| name.to_str());
+    name.is_some_and(|name| ["simple_switch", "simple_switch_grpc", "psa_switch"].contains(&name))
 }
 
 impl Options {
@@ -333,6 +344,7 @@ impl Options {
     /// It cannot be understood, or asks for help or the version; the error prints itself.
     pub fn parse(args: impl IntoIterator<Item = OsString>) -> Result<Self, clap::Error> {
         let mut args: Vec<OsString> = args.into_iter().collect();
+        let is_bmv2 = is_bmv2(args.first());
         let name = args.first().and_then(|name| Path::new(name).file_name());
         let without_p4runtime = name.is_some_and(|name| name == "simple_switch");
         let target_args = match args.iter().position(|arg| arg == "--") {
@@ -347,7 +359,11 @@ impl Options {
         }
         // The place of the program's name is taken by the dashes.
         let target = Target::from_arg_matches(&Target::command().try_get_matches_from(target_args)?)?;
-        let options = Self { general, target, without_p4runtime };
+        let thrift_unasked = is_bmv2 && general.thrift_port.is_none();
+        if thrift_unasked {
+            general.thrift_port = Some(BMV2_THRIFT_PORT);
+        }
+        let options = Self { general, target, without_p4runtime, thrift_unasked };
         options.check()?;
         Ok(options)
     }
@@ -521,6 +537,17 @@ mod tests {
     fn parse(line: &str) -> Result<Options, String> {
         let args = std::iter::once("p4cc-switch").chain(line.split_whitespace());
         Options::parse(args.map(OsString::from)).map_err(|error| error.to_string())
+    }
+
+    #[test]
+    fn by_bmv2s_names_thrift_has_bmv2s_port() {
+        let port = |words: &[&str]| {
+            let options = Options::parse(words.iter().map(OsString::from)).expect("a good line");
+            (options.general.thrift_port, options.thrift_unasked)
+        };
+        assert_eq!(port(&["simple_switch", "x.json"]), (Some(9_090), true));
+        assert_eq!(port(&["/bin/simple_switch_grpc", "x.json", "--thrift-port", "7"]), (Some(7), false));
+        assert_eq!(port(&["p4cc-switch", "x.json"]), (None, false));
     }
 
     #[test]

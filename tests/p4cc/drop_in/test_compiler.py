@@ -9,6 +9,7 @@ import pytest
 
 from controller.pipeline import parse_p4info
 from p4cc.drop_in.compiler import main
+from p4cc.planning.programs import compile_program
 
 ROOT = Path(__file__).resolve().parents[3]
 PROGRAM = ROOT / "tests/p4runtime/everything.p4"
@@ -41,6 +42,45 @@ def test_every_form_of_p4info_is_the_same_message(tmp_path: Path) -> None:
     message = parse_p4info(files[0].read_bytes())
     assert len(json.loads(files[1].read_text())["tables"]) == len(message.tables) > 0
     assert files[2].read_text().count("tables {") == len(message.tables)
+
+
+COPIES = """
+#include <core.p4>
+#include <v1model.p4>
+header h_t { bit<32> a; bit<32> b; }
+struct headers { h_t h; }
+struct meta { bit<32> hash; bit<2> color; }
+parser P(packet_in p, out headers hdr, inout meta m, inout standard_metadata_t s) {
+    state start { p.extract(hdr.h); transition accept; }
+}
+control V(inout headers hdr, inout meta m) { apply {} }
+control I(inout headers hdr, inout meta m, inout standard_metadata_t s) {
+    direct_meter<bit<2>>(MeterType.bytes) limits;
+    action count() { hash(m.hash, HashAlgorithm.crc32_custom, 32w0, { hdr.h.a }, 32w1024); }
+    action send(bit<9> port) { s.egress_spec = port; limits.read(m.color); }
+    table route { key = { hdr.h.a: exact; } actions = { send; } meters = limits; }
+    apply { count(); route.apply(); hdr.h.b = m.hash; }
+}
+control E(inout headers hdr, inout meta m, inout standard_metadata_t s) { apply {} }
+control C(inout headers hdr, inout meta m) { apply {} }
+control D(packet_out p, in headers hdr) { apply { p.emit(hdr.h); } }
+V1Switch(P(), V(), I(), E(), C(), D()) main;
+"""
+
+
+def test_actions_that_the_json_has_twice_are_read_once(tmp_path: Path) -> None:
+    program, document = tmp_path / "copies.p4", tmp_path / "copies.json"
+    program.write_text(COPIES)
+    info = tmp_path / "source.bin"
+    assert main(["p4c-bm2-ss", "--p4runtime-files", str(info), "-o", str(document), str(program)]) == 0
+    # p4-utils looks for the control of a pipeline here.
+    assert json.loads(document.read_text())["pipelines"][0]["source_info"]["source_fragment"] == "I"
+    # A table with a direct meter has actions of its own, and a called action stands in its place, too.
+    compiled = compile_program(document, (), (), None)
+    assert compiled.ok, compiled.rendered
+    for content in (info.read_bytes(), compiled.p4info_bytes()):
+        (action,) = [one for one in parse_p4info(content).actions if one.preamble.name == "I.send"]
+        assert [(param.name, param.bitwidth) for param in action.params] == [("port", 9)]
 
 
 def test_the_version_is_one_that_scripts_read(capsys: pytest.CaptureFixture[str]) -> None:

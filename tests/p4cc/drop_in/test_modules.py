@@ -75,3 +75,23 @@ def test_a_script_calls_the_switch_as_it_calls_bmv2() -> None:
         "MirroringSessionConfig(port=2, mgid=None)",
         "['device_id', 'thrift_port']",
     ]
+
+
+def test_what_is_installed_goes_first(tmp_path: Path) -> None:
+    for file in ("p4/v1/p4runtime_pb2.py", "google/rpc/status_pb2.py", "sswitch_runtime/SimpleSwitch.py"):
+        path = tmp_path / file
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text("mark = 'installed'\n")
+    program = (
+        "from p4.v1 import p4runtime_pb2; from google.rpc import status_pb2, code_pb2; from p4.tmp import p4config_pb2;"
+        "from sswitch_runtime import SimpleSwitch; print(p4runtime_pb2.mark, status_pb2.mark, SimpleSwitch.mark)"
+    )
+    said = subprocess.run(
+        [sys.executable, "-c", program],
+        env={**os.environ, "PYTHONPATH": os.pathsep.join([str(MODULES), str(tmp_path)])},
+        capture_output=True,
+        text=True,
+        timeout=PATIENCE_S,
+        check=True,
+    )
+    assert said.stdout.split() == ["installed"] * 3

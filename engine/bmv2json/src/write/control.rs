@@ -29,14 +29,26 @@ impl Writer<'_> {
         let init = if applies { self.nodes(&mut flow)? } else { self.single(&mut flow)? };
         flow.tables.reverse();
         flow.conditionals.reverse();
+        let control = self.control_of(func).unwrap_or(name);
         Ok(json!({
             "name": name,
             "id": u32::from(name == "egress"),
+            "source_info": { "source_fragment": control },
             "init_table": init,
             "tables": flow.tables,
             "action_profiles": [],
             "conditionals": flow.conditionals,
         }))
+    }
+
+    /// The control of a pipeline by its tables' names; p4-utils tells hidden tables by it.
+    fn control_of(&self, func: FuncId) -> Option<&str> {
+        let insts = self.program.funcs[func.index()].blocks.iter().flat_map(|block| &block.insts);
+        let named = insts.filter_map(|inst| match inst {
+            Inst::Apply { table, .. } => self.program.tables[table.index()].cp.name.split_once('.'),
+            _ => None,
+        });
+        named.map(|(control, _)| control).next()
     }
 
     /// A control without tables is one action, loops and all.

@@ -292,7 +292,7 @@ impl Writer<'_> {
             return refuse(place, format!("the algorithm {algorithm:?}"), "use one of v1model's");
         };
         let id = self.made.calculations.len();
-        let name = match algorithm {
+        let mut name = match algorithm {
             // The control plane sets its parameters by this name.
             HashAlgorithm::Crc16Custom(crc) | HashAlgorithm::Crc32Custom(crc) => {
                 self.program.custom_crcs[crc.index()].name.clone()
@@ -301,6 +301,13 @@ impl Writer<'_> {
         };
         if with_payload {
             input.push(json!({ "type": "payload" }));
+        }
+        // Code that is written twice, as an action and where it is called, shares what has the name already.
+        let known = self.made.calculations.iter().find(|known| known["name"] == name.as_str());
+        match known.map(|known| known["input"] == json!(input)) {
+            Some(true) => return Ok(name),
+            Some(false) => name = format!("{name}_of_{id}"),
+            None => {}
         }
         self.made.calculations.push(json!({ "name": name, "id": id, "algo": algo, "input": input }));
         Ok(name)

@@ -237,22 +237,24 @@ impl Builder<'_> {
         let program = self.program;
         let listed: BTreeSet<ActionId> =
             program.tables.iter().flat_map(|table| &table.actions).map(|listed| listed.action).collect();
+        // BMv2 JSON has an action once for each table, and may have it once more for none: the tables' counts.
+        let listed_ids: BTreeSet<u32> =
+            listed.iter().map(|action| self.ids.actions[action.index()]).collect();
         let mut actions: Vec<_> = program
             .actions
             .iter()
             .zip(&self.ids.actions)
             .enumerate()
             .map(|(at, (action, &id))| {
-                let params =
-                    if listed.contains(&ActionId::from_index(at)) { action.params.as_slice() } else { &[] };
-                (&action.cp, id, params)
+                let is_listed = listed.contains(&ActionId::from_index(at));
+                (&action.cp, id, if is_listed { action.params.as_slice() } else { &[] }, is_listed)
             })
             .collect();
         // Programs without ranks have actions of no control first, as they stand first in the source.
         actions.sort_by_key(|(cp, ..)| (cp.rank, cp.name.contains('.')));
         let mut seen = BTreeSet::new();
-        for (cp, id, params) in actions {
-            if cp.hidden || !seen.insert(id) {
+        for (cp, id, params, is_listed) in actions {
+            if cp.hidden || (!is_listed && listed_ids.contains(&id)) || !seen.insert(id) {
                 continue;
             }
             let ids = field_ids(params.iter().map(|param| &param.cp));

@@ -146,7 +146,8 @@ fn run(switch: &mut Session, line: &str) -> Outcome {
     let words: Vec<&str> = line.split('#').next().unwrap_or_default().split_whitespace().collect();
     let Some((&verb, rest)) = words.split_first() else { return Err(Failure::unknown(line.trim())) };
     if matches!(verb, "help" | "?") {
-        switch.say(HELP);
+        let about = |line: &&str| rest.first().is_none_or(|command| line.contains(command));
+        HELP.lines().filter(about).for_each(|line| switch.say(line));
         return Ok(());
     }
     let outcome = tables::command(switch, verb, rest)

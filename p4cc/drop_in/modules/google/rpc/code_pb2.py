@@ -2,6 +2,9 @@
 
 import sys
 
-from finsy.proto import rpc_code
+from drop_in_elsewhere import installed
 
-sys.modules[__name__] = rpc_code
+found = installed(__name__)
+if found is None:
+    from finsy.proto import rpc_code as found
+sys.modules[__name__] = found

@@ -1,0 +1,56 @@
+"""Builds the wheel for `make wheel`: `python engine/wheel.py FOLDER`.
+
+maturin packs the Python module. The programs that set-up put next to this Python, the switch and the agent, become the
+wheel's scripts, so that one `pip install` brings them along. Needs nothing that is not Python's own.
+"""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import subprocess
+import sys
+import zipfile
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[1]
+PROGRAMS = ("p4cc-switch", "p4cc-switch-cli", "p4cc-agent")
+EXECUTABLE = 0o100755 << 16
+"""What zip keeps as the attributes of a file that can be run."""
+
+
+def add_programs(wheel: Path, programs: list[Path]) -> None:
+    """Adds programs to a wheel, and their lines to its record."""
+    stem = "-".join(wheel.name.split("-")[:2])
+    record = f"{stem}.dist-info/RECORD"
+    partial = wheel.with_suffix(".partial")
+    with zipfile.ZipFile(wheel) as old, zipfile.ZipFile(partial, "w", zipfile.ZIP_DEFLATED) as new:
+        for item in old.infolist():
+            if item.filename != record:
+                new.writestr(item, old.read(item), zipfile.ZIP_DEFLATED)
+        lines = old.read(record).decode().splitlines()
+        for program in programs:
+            content = program.read_bytes()
+            item = zipfile.ZipInfo(f"{stem}.data/scripts/{program.name}")
+            item.external_attr = EXECUTABLE
+            new.writestr(item, content, zipfile.ZIP_DEFLATED)
+            digest = base64.urlsafe_b64encode(hashlib.sha256(content).digest()).rstrip(b"=").decode()
+            lines.append(f"{item.filename},sha256={digest},{len(content)}")
+        new.writestr(record, "\n".join(lines) + "\n")
+    partial.replace(wheel)
+
+
+def main() -> int:
+    """The exit code of maturin where that fails."""
+    folder, binaries = Path(sys.argv[1]).resolve(), Path(sys.executable).parent
+    before = set(folder.glob("*.whl"))
+    words = [str(binaries / "maturin"), "build", "--release", "--locked", "--quiet", "--out", str(folder)]
+    if code := subprocess.run(words, cwd=ROOT, check=False).returncode:
+        return code
+    made = set(folder.glob("*.whl")) - before or before
+    add_programs(max(made, key=lambda wheel: wheel.stat().st_mtime), [binaries / name for name in PROGRAMS])
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,1 +1,0 @@
-"""Messages of P4Info, by version."""

@@ -1,1 +1,0 @@
-"""What PI installs in addition to P4Runtime's messages."""
