@@ -45,6 +45,7 @@ fn cases_written_behave_as_their_source_does() {
             }
         };
         problems.extend(parameters_that_bmv2_refuses(&document).map(|what| format!("{name}: {what}")));
+        problems.extend(what_bmv2_takes_otherwise(&document).iter().map(|what| format!("{name}: {what}")));
         let (program, errors) = p4cc_bmv2json::read(&document);
         match program {
             None => problems.push(format!("{name}: not read: {:?}", errors.first())),
@@ -91,6 +92,45 @@ fn parameters_that_bmv2_refuses(document: &str) -> impl Iterator<Item = String> 
         }
     }
     found.into_iter()
+}
+
+/// What BMv2 1.15 gives another meaning than this crate's reader: a request whose field list is 0, which means
+/// that no request was made, or is not in the document; a comparison of headers that does not ask first whether
+/// both are invalid.
+fn what_bmv2_takes_otherwise(document: &str) -> Vec<String> {
+    let document: Value = serde_json::from_str(document).expect("JSON");
+    let mut found = Vec::new();
+    let items = |value: &Value| value.as_array().cloned().unwrap_or_default();
+    let lists: Vec<u64> =
+        items(&document["field_lists"]).iter().filter_map(|list| list["id"].as_u64()).collect();
+    for call in items(&document["actions"]).iter().flat_map(|action| items(&action["primitives"])) {
+        let at = match call["op"].as_str() {
+            Some("clone_ingress_pkt_to_egress" | "clone_egress_pkt_to_egress") => 1,
+            Some("resubmit" | "recirculate") => 0,
+            _ => continue,
+        };
+        let id = call["parameters"][at]["value"].as_str().map(|digits| digits.trim_start_matches("0x"));
+        let id = id.and_then(|digits| u64::from_str_radix(digits, 16).ok()).unwrap_or_default();
+        if id == 0 || !lists.contains(&id) {
+            found.push(format!("{} has the field list {id}", call["op"]));
+        }
+    }
+    let mut rest = vec![(&document, false)];
+    while let Some((value, in_or)) = rest.pop() {
+        let op = value["op"].as_str();
+        if matches!(op, Some("==" | "!=")) && value["left"]["type"] == "header" && !in_or {
+            found.push(format!("{value} does not ask for validity"));
+        }
+        match value {
+            Value::Array(items) => rest.extend(items.iter().map(|item| (item, false))),
+            Value::Object(_) if op == Some("or") => {
+                rest.extend([&value["left"]["value"], &value["right"]["value"]].map(|part| (part, true)));
+            }
+            Value::Object(fields) => rest.extend(fields.values().map(|field| (field, false))),
+            _ => {}
+        }
+    }
+    found
 }
 
 /// What doubles when it is written out is refused at a bound, by its place.

@@ -15,6 +15,22 @@ use std::fmt;
 /// Extern functions that v1model's deparser may call.
 const IN_DEPARSER: [&str; 6] = ["assert", "assume", "hash", "log_msg", "mark_to_drop", "random"];
 
+/// A control of v1model's pipeline in which a packet may be copied or sent again.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Half {
+    Ingress,
+    Egress,
+}
+
+impl fmt::Display for Half {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Ingress => "ingress",
+            Self::Egress => "egress",
+        })
+    }
+}
+
 /// A method of an extern, by its names.
 #[derive(Clone, Copy)]
 pub(super) struct Method<'a> {
@@ -48,6 +64,19 @@ impl Lowerer<'_> {
             return self.misplaced(span, message, "call it in egress, or in ingress");
         }
         Some(())
+    }
+
+    /// Whether a request that belongs to one half of the pipeline stands in it. The switch looks at requests
+    /// at the end of that half only; p4c refuses the others too, and BMv2 may end at them.
+    pub(super) fn placed_request(&mut self, what: &str, half: Half, span: Span) -> Option<()> {
+        if self.half == Some(half) {
+            return Some(());
+        }
+        self.misplaced(
+            span,
+            format!("{what} can only be called in {half}"),
+            &format!("move the call to {half}"),
+        )
     }
 
     /// Whether a method of an extern object may be called here.

@@ -80,7 +80,9 @@ impl<'p> Writer<'p> {
             }
             Inst::HeaderEq { a, b, .. } => {
                 let [a, b] = [a, b].map(|header| typed("header", self.names.header(*header)));
-                bit(binary("==", a, b))
+                let [no_a, no_b] = [&a, &b].map(|header| unary("not", unary("valid", header.clone())));
+                // BMv2 finds an invalid header different from every other one.
+                bit(binary("or", binary("and", no_a, no_b), binary("==", a, b)))
             }
             Inst::StackLoad { dst, stack, index, field } => {
                 let bound = self.index_bound(*stack, index);

@@ -9,6 +9,9 @@ use super::{Res, Writer, refuse};
 /// The receiver that v1model programs give a digest; simple_switch does not look at it.
 const DIGEST_RECEIVER: u64 = 1;
 
+/// The list of a clone that keeps no field: the last id that BMv2's registers of a packet hold.
+const NO_FIELDS: u32 = 0xffff;
+
 /// What code is written for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Place<'n> {
@@ -187,7 +190,10 @@ impl Writer<'_> {
                 };
                 let list = match field_list {
                     Some(list) => self.list(place, list)?,
-                    None => number(0),
+                    None => {
+                        self.made.lists.insert(NO_FIELDS);
+                        number(u64::from(NO_FIELDS))
+                    }
                 };
                 (op, vec![self.operand(session), list])
             }
@@ -211,7 +217,8 @@ impl Writer<'_> {
         Ok(vec![place.primitive(op, parameters)])
     }
 
-    /// A list of fields that a packet keeps. BMv2 takes 0 for "no list", so ids are one more than indices.
+    /// A list of fields that a packet keeps. BMv2 takes 0 for a call that was not made, so ids are one more
+    /// than indices.
     fn list(&mut self, place: Place<'_>, list: &Operand) -> Res<Value> {
         let index = match list {
             Operand::Const(bits) => bits.to_u128().and_then(|index| u32::try_from(index + 1).ok()),

@@ -3,9 +3,10 @@
 use super::Lowering;
 use crate::Lowerer;
 use crate::object::EnvId;
-use crate::program::BlockShape;
+use crate::placed::Half;
+use crate::program::{BlockShape, PackageBlock};
 use crate::storage::StaticStorage;
-use p4cc_ir::{Architecture, FieldList, StandardMetadata, V1Model, VarId, VarKind};
+use p4cc_ir::{Architecture, FieldList, FuncId, StandardMetadata, V1Model, VarId, VarKind};
 use p4cc_syntax::{Diagnostic, Span};
 use p4cc_types::hir::{Field, Instance, Program};
 use p4cc_types::ids::LocalId;
@@ -62,14 +63,22 @@ impl Lowerer<'_> {
         let v1model = V1Model {
             parser: self.entry(parser, &places)?,
             verify_checksum: self.entry(verify, &places)?,
-            ingress: self.entry(ingress, &places)?,
-            egress: self.entry(egress, &places)?,
+            ingress: self.v1_half(Half::Ingress, ingress, &places)?,
+            egress: self.v1_half(Half::Egress, egress, &places)?,
             compute_checksum: self.entry(compute, &places)?,
             deparser: self.deparser(deparser, &places)?,
             metadata,
         };
         let envs = blocks.iter().map(|block| block.env).collect();
         Some((Architecture::V1Model(v1model), envs))
+    }
+
+    /// As [`Self::entry`], for ingress or egress.
+    fn v1_half(&mut self, half: Half, block: &PackageBlock, places: &[&StaticStorage]) -> Option<FuncId> {
+        self.half = Some(half);
+        let made = self.entry(block, places);
+        self.half = None;
+        made
     }
 
     /// Storage of headers, user metadata and standard metadata, by the parser's parameters.
