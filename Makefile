@@ -171,7 +171,7 @@ test-rust: venv
 # Tests wait for processes and pages much of their time: one worker more than there are processors. Files come
 # in their order: by count of tests, the longest, which have few, would come last and alone.
 .PHONY: test-python
-test-python: setup $(TEST_STAMP) browser linux-hosts-tested
+test-python: setup $(TEST_STAMP) browser extension linux-hosts-tested
 	@$(BIN)/p4cc check $(P4_PROGRAMS)
 	@$(BIN)/pytest --numprocesses $$(($$(nproc) + 1)) --dist loadfile --no-loadscope-reorder
 
@@ -188,6 +188,14 @@ browser:
 			echo "test: installing Debian packages: chromium"; \
 			apt-get update -qq && DEBIAN_FRONTEND=noninteractive apt-get install -qq -y --no-install-recommends chromium >/dev/null; \
 		else echo "test: tests of pages are skipped without a browser: sudo apt-get install chromium" >&2; fi; }
+
+# Some ten seconds once, without scripts of packages. Its tests are skipped without npm, or without its registry.
+.PHONY: extension
+extension:
+	@[ -e editors/vscode/node_modules/.package-lock.json ] || ! command -v npm >/dev/null || { \
+		echo "test: installing the packages of editors/vscode"; \
+		(cd editors/vscode && npm ci --silent --no-audit --no-fund --ignore-scripts) \
+			|| { rm -rf editors/vscode/node_modules; echo "test: npm ci failed: the extension's tests are skipped" >&2; }; }
 
 .PHONY: tofino-report
 tofino-report: setup ## What p4src/tna takes of a Tofino, by p4c's back end (P4C=driver of p4c, ARGS="mine.p4 --markdown"; docs/tofino.md)

@@ -1,9 +1,13 @@
-"""The extension for Visual Studio Code: what needs no editor and no package of npm."""
+"""The extension for Visual Studio Code: its files, and its own tests where npm and its packages are."""
 
 from __future__ import annotations
 
 import json
+import os
 import re
+import shutil
+import subprocess
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +18,7 @@ from p4cc.version import p4cc_version
 
 EXTENSION = Path(__file__).resolve().parents[2] / "editors" / "vscode"
 MANIFEST: dict[str, Any] = json.loads((EXTENSION / "package.json").read_text())
+NPM = shutil.which("npm")
 SNIPPETS = sorted((EXTENSION / "snippets").glob("*.json"))
 
 
@@ -42,3 +47,24 @@ def test_every_file_that_the_manifest_names_is_there() -> None:
 
 def test_the_extension_has_the_version_of_p4cc() -> None:
     assert MANIFEST["version"] == p4cc_version()
+
+
+@pytest.mark.skipif(NPM is None, reason="npm is not installed: apt-get install npm")
+@pytest.mark.skipif(
+    not (EXTENSION / "node_modules" / "typescript").is_dir(),
+    reason="the extension's packages are not installed: npm ci in editors/vscode, which `make test` runs",
+)
+def test_the_extensions_own_tests_pass() -> None:
+    assert NPM is not None
+    server = f"{Path(sys.executable).with_name('p4cc')} lsp"
+    ran = subprocess.run(
+        [NPM, "test"],
+        cwd=EXTENSION,
+        env={**os.environ, "P4CC": server},
+        capture_output=True,
+        text=True,
+        timeout=300,
+        check=False,
+    )
+    assert ran.returncode == 0, ran.stdout + ran.stderr
+    assert "# fail 0" in ran.stdout

@@ -55,6 +55,12 @@ pub fn concerns_all_programs(method: &str) -> bool {
     [References::METHOD, Rename::METHOD].contains(&method)
 }
 
+/// Whether an answer reads or writes files: other programs, a folder's list, copies of what p4cc brings.
+pub fn takes_files(method: &str) -> bool {
+    concerns_all_programs(method)
+        || [Completion::METHOD, GotoDefinition::METHOD, CodeActionRequest::METHOD].contains(&method)
+}
+
 /// What a question is answered from.
 pub struct Asking<'a> {
     /// The program that the document is read with.

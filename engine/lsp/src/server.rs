@@ -1,13 +1,11 @@
 //! The loop: documents, revisions of programs, and who waits for what.
 
 use crate::analysis::{Analysis, Overlay};
-use crate::features::diagnostics;
-use crate::jobs::{self, Done, Report, Settings, config_for};
+use crate::jobs::{self, Done, Published, Question, Report, Settings, Texts};
 use crate::paths::{normal, path_of, uri_of};
-use crate::project::programs_of;
+use crate::project::Includes;
 use crate::requests;
 use crate::text::{Encoding, apply};
-use crate::view::View;
 use crossbeam_channel::{Receiver, Sender, after, never, select, unbounded};
 use lsp_server::{Connection, ErrorCode, Message, Notification, Request, RequestId, Response};
 use lsp_types::notification::{
@@ -28,7 +26,6 @@ use serde::Deserialize;
 use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
 use std::collections::{BTreeMap, BTreeSet};
-use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -36,8 +33,12 @@ use std::time::{Duration, Instant};
 /// Time without an edit after which a program is checked: between two keystrokes of a fast writer.
 const QUIET: Duration = Duration::from_millis(25);
 
-/// Programs that a renaming looks through beside the one that a document is read with.
-const MAX_OTHERS: usize = 16;
+/// Time that a question about a document waits for the list of the folder's programs, which says what the
+/// document is a part of. Then a document that reads alone is its own program until the list comes.
+const LISTED: Duration = Duration::from_millis(60);
+
+/// Threads that answer at the same time.
+const MAX_ANSWERING: usize = 32;
 
 /// A document that the client shows.
 struct Document {
@@ -45,6 +46,8 @@ struct Document {
     text: String,
     version: i32,
     program: PathBuf,
+    /// When it was opened, until a list has said that the program is the right one.
+    unlisted: Option<Instant>,
 }
 
 /// A program that some document is a part of.
@@ -52,13 +55,15 @@ struct Document {
 struct Program {
     /// State of its texts, from 1.
     revision: u64,
+    /// A list has named it for a document: it is checked, and what is wrong is published.
+    is_listed: bool,
     /// The last edit.
     edited: Option<Instant>,
     analysis: Option<Arc<Analysis>>,
     /// Revision of the analysis.
     read: u64,
     reading: Option<Budget>,
-    findings: Vec<Diagnostic>,
+    findings: Arc<[Diagnostic]>,
     /// Revision of the findings.
     checked: u64,
     checking: Option<Budget>,
@@ -84,22 +89,29 @@ impl Program {
 
     /// When it is to be checked, if it is.
     fn due(&self) -> Option<Instant> {
-        let idle = self.is_read() && !self.is_checked() && self.checking.is_none();
+        let idle = self.is_listed && self.is_read() && !self.is_checked() && self.checking.is_none();
         idle.then(|| self.edited.unwrap_or_else(Instant::now) + QUIET)
     }
 }
 
-/// A question that waits until its program is read, or checked.
+/// A question without an answer.
 struct Waiting {
-    request: Request,
+    id: RequestId,
     document: PathBuf,
+    state: Asked,
 }
 
-impl Waiting {
-    /// Remedies are those of the findings.
-    fn needs_check(&self) -> bool {
-        self.request.method == "textDocument/codeAction"
-    }
+/// Why there is none.
+enum Asked {
+    /// Its program is not read, or not checked.
+    Waits(Request),
+    /// A thread answers it.
+    Answering(Budget),
+}
+
+/// Remedies are those of the findings.
+fn needs_check(request: &Request) -> bool {
+    request.method == "textDocument/codeAction"
 }
 
 struct Server {
@@ -112,6 +124,9 @@ struct Server {
     waiting: Vec<Waiting>,
     /// Counts all changes of all texts.
     revision: u64,
+    includes: Arc<Includes>,
+    /// Number of the last list, and what ends its thread.
+    list: (u64, Budget),
 }
 
 /// Serves one client until it says `exit`.
@@ -137,6 +152,8 @@ pub fn serve(connection: &Connection) -> Result<(), String> {
         programs: BTreeMap::new(),
         waiting: Vec::new(),
         revision: 0,
+        includes: Arc::default(),
+        list: (0, Budget::default()),
     };
     server.watch(&params);
     server.run(connection, &done)
@@ -211,7 +228,7 @@ impl Server {
     fn run(&mut self, connection: &Connection, done: &Receiver<Report>) -> Result<(), String> {
         loop {
             self.start_jobs();
-            let due = self.programs.values().filter_map(Program::due).min();
+            let due = self.programs.values().filter_map(Program::due).chain(self.answers_due()).min();
             let timer = due.map_or_else(never, |due| after(due.saturating_duration_since(Instant::now())));
             select! {
                 recv(connection.receiver) -> message => {
@@ -235,7 +252,7 @@ impl Server {
                         self.report(report);
                     }
                 }
-                recv(timer) -> _ => {}
+                recv(timer) -> _ => self.answer_ready(),
             }
         }
     }
@@ -271,7 +288,8 @@ impl Server {
         let document = requests::document_of(&request).map(|uri| path_of(&uri));
         match document.filter(|path| self.documents.contains_key(path)) {
             Some(document) => {
-                self.waiting.push(Waiting { request, document });
+                let id = request.id.clone();
+                self.waiting.push(Waiting { id, document, state: Asked::Waits(request) });
                 self.answer_ready();
             }
             None => self.send(Response::new_ok(request.id, Value::Null).into()),
@@ -280,52 +298,71 @@ impl Server {
 
     /// Answers what can be: questions about programs that are read as they are now.
     fn answer_ready(&mut self) {
-        let waiting = std::mem::take(&mut self.waiting);
-        for one in waiting {
-            let program = self.documents.get(&one.document).and_then(|open| self.programs.get(&open.program));
-            let ready = program
-                .is_none_or(|program| program.is_read() && (program.is_checked() || !one.needs_check()));
-            match ready {
-                true => self.answer(one),
-                false => self.waiting.push(one),
+        for one in std::mem::take(&mut self.waiting) {
+            match one.state {
+                Asked::Waits(request) if self.is_ready(&request, &one.document) => {
+                    self.answer(request, one.document);
+                }
+                _ => self.waiting.push(one),
             }
         }
     }
 
-    fn answer(&self, one: Waiting) {
-        let id = one.request.id.clone();
-        let program = self.documents.get(&one.document).and_then(|open| self.programs.get(&open.program));
-        let response = match program.and_then(|program| Some((program, program.analysis.as_ref()?))) {
-            Some((program, analysis)) => {
-                let others = match requests::concerns_all_programs(&one.request.method) {
-                    true => self.others(&one.document, &analysis.root),
-                    false => Vec::new(),
-                };
-                let view = |analysis| View { analysis, encoding: self.encoding };
-                let others: Vec<View<'_>> = others.iter().map(view).collect();
-                let program = requests::Asking { view: view(analysis), others, findings: &program.findings };
-                let answer = || requests::answer(&program, &one.document, one.request);
-                catch_unwind(AssertUnwindSafe(answer)).unwrap_or_else(|_| {
-                    let message = "error of the server itself: please report it with the program";
-                    Response::new_err(id, ErrorCode::InternalError as i32, message.to_owned())
-                })
+    fn is_ready(&self, request: &Request, document: &Path) -> bool {
+        let Some(document) = self.documents.get(document) else { return true };
+        let Some(program) = self.programs.get(&document.program) else { return true };
+        let slow = requests::takes_files(&request.method);
+        if !program.is_read() || slow && self.answering() >= MAX_ANSWERING {
+            return false;
+        }
+        match document.unlisted {
+            None => program.is_checked() || !needs_check(request),
+            Some(opened) => {
+                let reads_alone = program.analysis.as_ref().is_none_or(|analysis| !analysis.has_errors());
+                let needs_list = needs_check(request) || requests::concerns_all_programs(&request.method);
+                reads_alone && !needs_list && opened.elapsed() >= LISTED
             }
-            None => Response::new_ok(id, Value::Null),
-        };
-        self.send(response.into());
+        }
     }
 
-    /// The other programs that a document is a part of, as they are now. Who asks about all of them can wait.
-    fn others(&self, document: &Path, root: &Path) -> Vec<Analysis> {
-        let overlay = overlay_of(&self.documents);
-        let programs = programs_of(document, &config_for(document, &self.settings), &overlay);
-        let others = programs.iter().filter(|program| *program != root).take(MAX_OTHERS);
-        others
-            .map(|program| {
-                let config = config_for(program, &self.settings);
-                Analysis::read(program, &overlay, config, &Budget::default())
-            })
-            .collect()
+    fn answering(&self) -> usize {
+        self.waiting.iter().filter(|one| matches!(one.state, Asked::Answering(_))).count()
+    }
+
+    /// When questions have waited long enough for a list.
+    fn answers_due(&self) -> Option<Instant> {
+        let unlisted = self.waiting.iter().filter_map(|one| self.documents.get(&one.document)?.unlisted);
+        unlisted.map(|opened| opened + LISTED).filter(|due| *due > Instant::now()).min()
+    }
+
+    fn answer(&mut self, request: Request, document: PathBuf) {
+        let program = self.documents.get(&document).and_then(|open| self.programs.get(&open.program));
+        let Some((program, analysis)) =
+            program.and_then(|program| Some((program, program.analysis.clone()?)))
+        else {
+            return self.send(Response::new_ok(request.id, Value::Null).into());
+        };
+        let (id, slow) = (request.id.clone(), requests::takes_files(&request.method));
+        let (encoding, findings) = (self.encoding, program.findings.clone());
+        let question = Question { request, document: document.clone(), encoding, analysis, findings };
+        if !slow {
+            return self.send(question.answered(&[]).into());
+        }
+        let budget = Budget::default();
+        if jobs::answer(question, self.texts(), budget.clone(), self.reports.clone()) {
+            self.waiting.push(Waiting { id, document, state: Asked::Answering(budget) });
+        } else {
+            let message = "the system has no thread for the answer".to_owned();
+            self.send(Response::new_err(id, ErrorCode::InternalError as i32, message).into());
+        }
+    }
+
+    fn texts(&self) -> Texts {
+        Texts {
+            overlay: overlay_of(&self.documents),
+            settings: self.settings.clone(),
+            includes: self.includes.clone(),
+        }
     }
 
     fn notification(&mut self, note: &Notification) {
@@ -351,7 +388,7 @@ impl Server {
             NumberOrString::Number(number) => RequestId::from(*number),
             NumberOrString::String(text) => RequestId::from(text.clone()),
         };
-        self.refuse(|one| one.request.id == id, ErrorCode::RequestCanceled, "cancelled");
+        self.refuse(|one| one.id == id, ErrorCode::RequestCanceled, "cancelled");
     }
 
     /// Answers some of those who wait that nothing will come.
@@ -360,28 +397,60 @@ impl Server {
         self.waiting = waiting;
         let gone: Vec<Waiting> = gone;
         for one in gone {
-            self.send(Response::new_err(one.request.id, code as i32, why.to_owned()).into());
+            if let Asked::Answering(budget) = one.state {
+                budget.cancel();
+            }
+            self.send(Response::new_err(one.id, code as i32, why.to_owned()).into());
         }
     }
 
     fn opened(&mut self, params: DidOpenTextDocumentParams) {
         let opened = params.text_document;
         let path = path_of(&opened.uri);
+        // The program that shows it already, or else itself, until the list of programs says which.
+        let shown = self.programs.iter().find(|(_, program)| {
+            program.is_listed && program.analysis.as_ref().is_some_and(|analysis| analysis.contains(&path))
+        });
+        let (program, unlisted) = match shown {
+            Some((program, _)) => (program.clone(), None),
+            None => (path.clone(), Some(Instant::now())),
+        };
+        self.programs.entry(program.clone()).or_default();
         let document =
-            Document { uri: opened.uri, text: opened.text, version: opened.version, program: path.clone() };
+            Document { uri: opened.uri, text: opened.text, version: opened.version, program, unlisted };
         self.documents.insert(path.clone(), document);
-        self.assign(&path);
         self.text_changed(&path);
+        self.list();
     }
 
-    /// Finds the program of a document.
-    fn assign(&mut self, path: &Path) {
-        let programs = programs_of(path, &config_for(path, &self.settings), &overlay_of(&self.documents));
-        let program = programs.into_iter().next().unwrap_or_else(|| path.to_owned());
-        self.programs.entry(program.clone()).or_default();
-        if let Some(document) = self.documents.get_mut(path) {
-            document.program = program;
+    /// Lists the programs of all documents anew.
+    fn list(&mut self) {
+        self.list.1.cancel();
+        self.list = (self.list.0 + 1, Budget::default());
+        let documents = self.documents.keys().cloned().collect();
+        jobs::list(self.list.0, documents, self.texts(), self.list.1.clone(), self.reports.clone());
+    }
+
+    /// Documents are parts of these programs.
+    fn listed(&mut self, programs: Vec<(PathBuf, PathBuf)>) {
+        self.revision += 1;
+        let revision = self.revision;
+        for (path, listed) in programs {
+            let Some(document) = self.documents.get_mut(&path) else { continue };
+            document.unlisted = None;
+            let without = self.programs.get(&listed).filter(|program| program.is_read());
+            let without = without.and_then(|program| program.analysis.as_ref());
+            document.program = match without.is_some_and(|analysis| !analysis.contains(&path)) {
+                true => path,
+                false => listed,
+            };
+            let program = self.programs.entry(document.program.clone()).or_default();
+            program.is_listed = true;
+            if program.revision == 0 {
+                program.changed(revision);
+            }
         }
+        self.drop_idle();
     }
 
     fn edited(&mut self, params: &DidChangeTextDocumentParams) {
@@ -439,68 +508,77 @@ impl Server {
 
     /// Files on disk or settings are others.
     fn everything_changed(&mut self) {
-        let paths: Vec<PathBuf> = self.documents.keys().cloned().collect();
-        paths.iter().for_each(|path| self.assign(path));
-        self.drop_idle();
         self.revision += 1;
         let revision = self.revision;
         self.programs.values_mut().for_each(|program| program.changed(revision));
+        self.list();
     }
 
     fn start_jobs(&mut self) {
         let now = Instant::now();
-        let overlay = std::cell::OnceCell::new();
-        let (reports, settings, documents) = (&self.reports, &self.settings, &self.documents);
+        let is_due = |program: &Program| !program.is_read() && program.reading.is_none();
+        let texts = self.programs.values().any(is_due).then(|| self.texts());
+        let (reports, encoding) = (&self.reports, self.encoding);
         for (path, program) in &mut self.programs {
-            if !program.is_read() && program.reading.is_none() {
+            if let Some(texts) = texts.as_ref().filter(|_| is_due(program)) {
                 let budget = Budget::default();
                 program.reading = Some(budget.clone());
-                let overlay = overlay.get_or_init(|| overlay_of(documents)).clone();
-                jobs::read(
-                    (path.clone(), program.revision),
-                    overlay,
-                    settings.clone(),
-                    budget,
-                    reports.clone(),
-                );
+                jobs::read(path.clone(), program.revision, texts.clone(), budget, reports.clone());
             }
             if program.due().is_some_and(|due| due <= now)
                 && let Some(analysis) = &program.analysis
             {
                 let budget = Budget::default();
                 program.checking = Some(budget.clone());
-                jobs::check(path.clone(), program.revision, analysis.clone(), budget, reports.clone());
+                let (state, analysis) = ((path.clone(), program.revision), analysis.clone());
+                jobs::check(state, analysis, encoding, budget, reports.clone());
             }
         }
     }
 
     fn report(&mut self, report: Report) {
-        let Some(program) = self.programs.get_mut(&report.program) else { return };
-        let is_now = report.revision == program.revision;
-        match report.done {
+        match report {
+            Report::Program { program, revision, done } => self.done(&program, revision, done),
+            Report::Listed { list, programs } if list == self.list.0 => self.listed(programs),
+            Report::Listed { .. } => {}
+            Report::Answered(response) => {
+                let before = self.waiting.len();
+                self.waiting.retain(|one| one.id != response.id);
+                // Else the client was told that no answer will come.
+                if self.waiting.len() < before {
+                    self.send(response.into());
+                }
+            }
+        }
+        self.answer_ready();
+    }
+
+    fn done(&mut self, root: &Path, revision: u64, done: Done) {
+        let Some(program) = self.programs.get_mut(root) else { return };
+        let is_now = revision == program.revision;
+        match done {
             Done::Read(analysis) => {
                 program.reading = None;
                 if !is_now {
                     return;
                 }
-                program.read = report.revision;
+                program.read = revision;
                 program.analysis = analysis;
                 if program.analysis.is_none() {
-                    program.checked = report.revision;
+                    program.checked = revision;
                 }
-                self.leave_others(&report.program);
+                self.leave_others(root);
             }
-            Done::Checked(findings) => {
+            Done::Checked(findings, published) => {
                 program.checking = None;
                 if !is_now {
                     return;
                 }
-                program.checked = report.revision;
-                program.findings = findings;
-                self.publish_all(&report.program);
+                program.checked = revision;
+                program.findings = findings.into();
+                self.publish_all(root, published);
             }
         }
-        self.answer_ready();
     }
 
     /// A document that its program does not include after all is a program itself.
@@ -519,17 +597,16 @@ impl Server {
             self.revision += 1;
             let revision = self.revision;
             for path in alone {
-                self.programs.entry(path).or_default().changed(revision);
+                let program = self.programs.entry(path).or_default();
+                program.is_listed = true;
+                program.changed(revision);
             }
             self.drop_idle();
         }
     }
 
-    fn publish_all(&mut self, root: &Path) {
+    fn publish_all(&mut self, root: &Path, mut found: Published) {
         let Some(program) = self.programs.get_mut(root) else { return };
-        let Some(analysis) = program.analysis.clone() else { return };
-        let view = View { analysis: &analysis, encoding: self.encoding };
-        let mut found = diagnostics::by_file(&view, &program.findings);
         let before = std::mem::take(&mut program.published);
         program.published = found.keys().cloned().collect();
         // What is open is told of too where nothing is wrong: an editor waits for it.

@@ -140,6 +140,46 @@ fn columns_are_counted_as_the_client_wants() {
 }
 
 #[test]
+fn a_thousand_files_are_read_by_no_thread_that_answers() {
+    let mut client = Client::start("thousand");
+    let filler = "// A line of a large file.\n".repeat(1_000);
+    for n in 0..1_000 {
+        client.write(&format!("part{n}.p4"), &format!("{filler}const bit<8> C{n} = {n};\n"));
+    }
+    let shared = "header h_t { bit<8> ttl; }\n";
+    let other = "#include \"shared.p4\"\ncontrol b(inout h_t h) { apply { h.ttl = 2; } }\n";
+    let main = "#include <core.p4>\n#include \"shared.p4\"\ncontrol a(inout h_t h, packet_in p) \
+                { apply { h.ttl = 1; } }\n#include \"pa\n";
+    client.write("shared.p4", shared);
+    client.write("main.p4", main);
+    client.write("other.p4", other);
+    let before = client.reads();
+    assert!(before > 0, "the kernel counts what starts the program");
+    client.open("main.p4", main);
+    client.open("shared.p4", shared);
+    client.diagnostics("shared.p4");
+    client.tell("textDocument/didSave", json!({ "textDocument": { "uri": client.uri("main.p4") } }));
+    let at = |word: &str| position(main, word, 0);
+    let files = client.at("textDocument/completion", "main.p4", json!({ "line": 3, "character": 12 }));
+    assert!(files.is_ok_and(|found| found["items"].as_array().is_some_and(|items| items.len() > 100)));
+    let whole = main.rsplit_once("#include").expect("a line that is not whole").0;
+    client.change("main.p4", json!([{ "text": whole }]));
+    let core = client.at("textDocument/definition", "main.p4", at("packet_in")).expect("an answer");
+    assert!(core["uri"].as_str().is_some_and(|uri| uri.ends_with("core.p4")), "{core}");
+    let hover = client.at("textDocument/hover", "main.p4", at("h_t")).expect("an answer");
+    assert!(hover["contents"]["value"].as_str().is_some_and(|text| text.contains("h_t")), "{hover}");
+    let params = json!({
+        "textDocument": { "uri": client.uri("shared.p4") },
+        "position": position(shared, "ttl", 0),
+        "newName": "hops",
+    });
+    let renamed = client.ask("textDocument/rename", params).expect("an answer");
+    assert_eq!(renamed["changes"].as_object().map(serde_json::Map::len), Some(3), "{renamed}");
+    assert_eq!(client.reads(), before);
+    client.end();
+}
+
+#[test]
 fn a_bomb_keeps_no_answer_waiting() {
     let mut client = Client::start("bomb");
     let mut bomb = "struct s0 { bit<8> a; bit<8> b; }\n".to_owned();
