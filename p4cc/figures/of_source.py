@@ -49,15 +49,23 @@ def _marks(
     if isinstance(how, LimitMeasure) and isinstance(figure, SweepFigure):
         yield Level(claim.paper, name=f"{variant}, the source", upright=True, colour=colour)
         return
-    where, scale = (how.where, spec.scale / how.scale) if isinstance(how, ValueMeasure) else ({}, spec.scale)
-    exact = _exact(where, figure.x)
+    shown = _shown(claim, spec.scale)
+    exact = _exact(how.where, figure.x) if isinstance(how, ValueMeasure) else None
     if isinstance(figure, BarFigure):
         name = variant if figure.x is None else f"{variant}, {figure.x} {exact}"
-        yield from (_point(claim, at, scale, "black") for at in _bars(panel, name))
+        yield from (_point(claim, at, shown, "black") for at in _bars(panel, name))
     elif exact is not None:
-        yield _point(claim, exact, scale, colour)
+        yield _point(claim, exact, shown, colour)
     else:
-        yield Level(claim.paper * scale, name=f"{variant}, the source", colour=colour)
+        yield Level(shown[0], name=f"{variant}, the source", colour=colour)
+
+
+def _shown(claim: Claim, scale: float) -> tuple[float, float, float]:
+    """The number and its band in the unit of a panel."""
+    how = claim.measure
+    per, offset = (how.scale, how.offset) if isinstance(how, ValueMeasure) else (1.0, 0.0)
+    value, *ends = ((one - offset) / per * scale for one in (claim.paper, *claim.range))
+    return value, min(ends), max(ends)
 
 
 def _is_drawn(how: Measure, column: str, figure: SweepFigure | BarFigure) -> bool:
@@ -88,9 +96,7 @@ def _bars(panel: Panel, name: str) -> Iterator[float]:
             yield from (at for at, of_bar in zip(mark.at, mark.names, strict=True) if of_bar == name)
 
 
-def _point(claim: Claim, x: Place, scale: float, colour: Colour) -> Line:
-    low, high = (one * scale for one in claim.range)
-    return Line(
-        [x], [claim.paper * scale], name=f"{claim.text}, the source", colour=colour, dash=None, marker="x", size=7,
-        y_range=([low], [high]),
-    )  # fmt: skip
+def _point(claim: Claim, x: Place, shown: tuple[float, float, float], colour: Colour) -> Line:
+    value, low, high = shown
+    name = f"{claim.text}, the source"
+    return Line([x], [value], name=name, colour=colour, dash=None, marker="x", size=7, y_range=([low], [high]))

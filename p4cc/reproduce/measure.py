@@ -231,9 +231,10 @@ def _over_points(runs: FigureRuns, rows: pl.DataFrame, each: pl.Expr, points: st
 def _value(runs: FigureRuns, how: ValueMeasure) -> float | None:
     rows = _chosen(runs.runs, how)
     need(rows, how.column)
-    value = pl.col(how.column).cast(pl.Float64)
-    over_seeds = (value > 0).mean() if how.seeds == "share_above_0" else _statistic(value, how.seeds)
-    return _over_points(runs, rows, over_seeds, how.points, how.scale)
+    of_run = pl.col(how.column).cast(pl.Float64)
+    over_seeds = (of_run > 0).mean() if how.seeds == "share_above_0" else _statistic(of_run, how.seeds)
+    value = _over_points(runs, rows, over_seeds, how.points, how.scale)
+    return None if value is None else value + how.offset
 
 
 def _left_out(rows: pl.DataFrame, column: str) -> str:

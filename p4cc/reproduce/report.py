@@ -41,8 +41,8 @@ _PICTURE = re.compile(r"\]\(([a-z0-9_]+/[a-z0-9-]+\.(?:png|svg|pdf))\)")
 _INDEX_HEAD = """# Reproduction
 
 Each page follows one source in its order and sets our result next to each figure, table, formula and number.
-`p4cc reproduce STUDY --report` makes a page from the runs of a study. The sums count numbers of the source, and one
-that leaves something open counts once for each reading that is judged; what p4cc expects of itself is counted apart.
+`p4cc reproduce STUDY --report` makes a page from the runs of a study. The sums count numbers of the source, each
+once for every reading that is judged, where it leaves something open. What p4cc expects of itself is counted apart.
 """
 _INDEX_FOOT = """<a id="rules"></a>
 ## Rules of a verdict

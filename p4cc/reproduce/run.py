@@ -26,7 +26,7 @@ from p4cc.running.prepared import prepare
 from p4cc.running.progress import progress
 from p4cc.running.result_folder import SETTINGS_AS_WRITTEN, Claim, results_into
 from p4cc.running.runner import execute
-from p4cc.scenario.claims import CombineMeasure, check_same_points
+from p4cc.scenario.claims import CombineMeasure, check_citations, check_same_points
 from p4cc.scenario.load import validate
 from p4cc.scenario.yaml import read_document
 
@@ -120,6 +120,7 @@ def _check_points(study: StudyFile, figures: Sequence[Figure]) -> None:
             if not isinstance(how, CombineMeasure) or not {how.of, how.to} <= known.keys():
                 continue
             try:
+                check_citations(known[how.of], known[how.to])
                 check_same_points(claim.name, known[how.of], known[how.to])
             except ValueError as error:
                 raise UserError(str(error), place=str(study.path), remedy="measure both over all points") from error

@@ -22,7 +22,7 @@ from p4cc.scenario.distribution_claims import (
     SampleMeasure,
     ShiftMeasure,
 )
-from p4cc.scenario.flow_claims import FLOW_MEASURES, FlowRankMeasure
+from p4cc.scenario.flow_claims import FLOW_MEASURES, FlowRankMeasure, Sizes
 from p4cc.scenario.stated import Band, History, Stated
 from p4cc.scenario.where import Cited, Interval, OfRuns
 
@@ -63,6 +63,7 @@ class ValueMeasure(OfRuns):
     """How the points are aggregated."""
     scale: float = 1.0
     """Factor applied to the value."""
+    offset: float = Field(default=0.0, description="Offset added after scaling.")
 
 
 class TableMeasure(OfRuns):
@@ -89,6 +90,11 @@ class BinsMeasure(OfRuns):
     """Earlier bins are ignored."""
     end_ns: Annotated[int, Field(ge=1)]
     """Later bins are ignored."""
+    source: str = Field(
+        default="",
+        description="Who leaves out earlier bins. A source's number may do so only as the source does.",
+    )
+    """The citation."""
     bins: Literal["median", "mean", "min", "max"] = "median"
     """How the bins and seeds of a point are aggregated."""
     points: Literal["median", "mean", "min", "max"] = "mean"
@@ -264,11 +270,7 @@ class Claim(Number, Stated):
 
     @model_validator(mode="after")
     def _filters_are_cited(self) -> Self:
-        for column, interval in spans(self.measure).items():
-            if not interval.source.strip():
-                raise ValueError(
-                    f"where.{column} leaves points out of a source's number: cite the source that does so (`source`)"
-                )
+        check_citations(self.measure)
         return self
 
 
@@ -341,6 +343,7 @@ class Reproduction(Model):
         for claim in self.claims:
             how = claim.measure
             if isinstance(how, CombineMeasure) and how.of in known and how.to in known:
+                check_citations(known[how.of], known[how.to])
                 check_same_points(claim.name, known[how.of], known[how.to])
 
     def of(self, variants: Sequence[str]) -> Reproduction:
@@ -355,6 +358,20 @@ def spans(measure: Measure) -> dict[str, Cited]:
     parts = (measure, getattr(measure, "of", None), getattr(measure, "to", None))
     chosen = [part.where for part in parts if isinstance(part, OfRuns | Rows | FlowRankMeasure)]
     return {column: want for where in chosen for column, want in where.items() if isinstance(want, Cited)}
+
+
+def check_citations(*measures: Measure) -> None:
+    """Raises ValueError where measures of a source's number leave out points or flows without saying who does so."""
+    for measure in measures:
+        uncited = [f"where.{column}" for column, one in spans(measure).items() if not one.source.strip()]
+        if isinstance(measure, Sizes) and measure.leaves_out and not measure.source.strip():
+            uncited.append("max_bytes" if measure.min_bytes == 0 else "min_bytes")
+        if isinstance(measure, BinsMeasure) and measure.start_ns > 0 and not measure.source.strip():
+            uncited.append("start_ns")
+        if uncited:
+            raise ValueError(
+                f"{uncited[0]} leaves points out of a source's number: cite the source that does so (`source`)"
+            )
 
 
 def check_same_points(name: str, of: Measure, to: Measure) -> None:

@@ -20,6 +20,16 @@ class Sizes(Model):
     """Smaller flows are ignored."""
     max_bytes: int | None = Field(default=None, ge=0)
     """Larger flows are ignored; no upper limit if absent."""
+    source: str = Field(
+        default="",
+        description="Who chooses these sizes. A source's number may leave out flows only as the source does.",
+    )
+    """The citation."""
+
+    @property
+    def leaves_out(self) -> bool:
+        """Whether some sizes are ignored."""
+        return self.min_bytes > 0 or self.max_bytes is not None
 
 
 class FlowPercentileMeasure(OfRuns, Sizes):

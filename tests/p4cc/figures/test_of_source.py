@@ -48,6 +48,13 @@ def test_a_number_at_a_point_is_a_point_with_its_band() -> None:
     assert point.y_range == ([pytest.approx(3.6)], [pytest.approx(4.4)])
 
 
+def test_a_number_is_in_the_unit_of_the_panel() -> None:
+    (point,) = sweep({**VALUE, "scale": -1e-6, "offset": 10_000, "where": {"senders": 4}})
+    assert isinstance(point, Line)
+    assert point.y == [pytest.approx(6.0)]
+    assert point.y_range == ([pytest.approx(5.6)], [pytest.approx(6.4)])
+
+
 def test_a_number_over_all_points_is_a_level_and_a_limit_an_upright_one() -> None:
     (level,) = sweep(VALUE)
     assert isinstance(level, Level)

@@ -91,6 +91,7 @@ def _measure(text: dict[str, Any]) -> Measure:
         ({"kind": "value", "variant": "A", "column": "goodput_bps"}, 5.5),
         ({"kind": "value", "variant": "A", "column": "goodput_bps", "points": "min", "scale": 2.0}, 2),
         ({"kind": "value", "variant": "A", "column": "goodput_bps", "where": {"senders": 16}}, 7),
+        ({"kind": "value", "variant": "A", "column": "goodput_bps", "scale": -10.0, "offset": 100.0}, 45),
         ({"kind": "value", "variant": "A", "column": "timeouts", "seeds": "share_above_0", "points": "max"}, 2 / 3),
         ({"kind": "value", "variant": "A", "column": "timeouts", "seeds": "max", "points": "max"}, 2),
         # Up to which the median is large enough: 8, 6, then 1.
@@ -166,6 +167,8 @@ def test_a_measure_of_nothing_is_named_with_its_claim(made_up: FigureRuns, how: 
 
 
 MEASURE = {"kind": "limit", "variant": "A"}
+PERCENTILE = {"kind": "flow_percentile", "variant": "A"}
+BINS = {"kind": "bins", "variant": "A", "end_ns": 9}
 STATED = {"name": "one", "text": "one", "paper": 16, "at": "section 2", "reading": "text", "measure": MEASURE}
 
 
@@ -209,7 +212,11 @@ def test_the_band_follows_from_the_source_alone(stated: dict[str, Any], low: flo
         ({"grid_step": 1}, "only a number read off a figure"),
         ({"reading": "hearsay"}, "reading"),
         ({"at": ""}, "at"),
-        ({"measure": {**MEASURE, "where": {"senders": {"min": 12}}}}, "cite the source"),
+        ({"measure": {**MEASURE, "where": {"senders": {"min": 12}}}}, "where.senders leaves points out .* cite"),
+        ({"measure": {**PERCENTILE, "max_bytes": 100_000}}, "max_bytes leaves points out .* cite"),
+        ({"measure": {**PERCENTILE, "min_bytes": 1}}, "min_bytes leaves points out .* cite"),
+        ({"measure": {**PERCENTILE, "max_bytes": 9, "source": " "}}, "max_bytes leaves points out .* cite"),
+        ({"measure": {**BINS, "start_ns": 1}}, "start_ns leaves points out .* cite"),
         ({"history": [{"date": "27 November", "before": "a", "after": "b", "why": "c"}]}, "history"),
     ],
 )
@@ -221,8 +228,24 @@ def test_what_is_no_number_of_a_source(changes: dict[str, Any], cause: str) -> N
 def test_points_are_left_out_only_with_the_source() -> None:
     cited = {"senders": {"min": 12, "source": "figure 3 begins at 12"}, "nodes": 1}
     assert _claim(measure={**MEASURE, "where": cited}).measure
+    assert _claim(measure={**PERCENTILE, "max_bytes": 100_000, "source": "its short flows"}).measure
+    assert _claim(measure={**BINS, "start_ns": 1, "source": "its figure begins there"}).measure
+    assert _claim(measure=PERCENTILE).measure
     # What p4cc expects of itself may look at a part.
     assert _expectation(measure={**MEASURE, "where": {"senders": {"min": 12}}})
+    assert _expectation(measure={**PERCENTILE, "max_bytes": 100_000})
+
+
+@pytest.mark.parametrize("part", [{"max_bytes": 9}, {"where": {"size_bytes": {"max": 9}}}])
+def test_numbers_that_a_source_s_number_combines_leave_nothing_out_either(part: dict[str, Any]) -> None:
+    def figure(of: dict[str, Any]) -> Reproduction:
+        numbers = [{"name": name, "text": name, "measure": {**PERCENTILE, **of}} for name in ("a", "b")]
+        ratio = STATED | {"measure": {"kind": "ratio", "of": "a", "to": "b"}}
+        return Reproduction.model_validate_json(json.dumps({"figure": "9", "claims": [ratio], "numbers": numbers}))
+
+    assert figure({})
+    with pytest.raises(ValueError, match="cite the source"):
+        figure(part)
 
 
 def test_numerator_and_denominator_are_over_the_same_points() -> None:
@@ -234,13 +257,13 @@ def test_numerator_and_denominator_are_over_the_same_points() -> None:
         ratio = STATED | {"measure": {"kind": "ratio", "of": "n0", "to": "n1"}}
         return Reproduction.model_validate_json(json.dumps({"figure": "9", "claims": [ratio], "numbers": parts}))
 
-    part = {"senders": {"min": 2, "max": 40}}
+    part = {"senders": {"min": 2, "max": 40, "source": "its figure"}}
     assert figure({}, {})
     assert figure(part, part)
     # Two points of one figure may be set against each other.
     assert figure({"senders": 2}, {"senders": 4})
     with pytest.raises(ValueError, match="combines numbers over different points"):
-        figure(part, {"senders": {"min": 12}})
+        figure(part, {"senders": {"min": 12, "source": "its text"}})
 
 
 def test_the_verdicts_of_a_number() -> None:
