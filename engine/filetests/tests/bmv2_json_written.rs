@@ -94,9 +94,9 @@ fn parameters_that_bmv2_refuses(document: &str) -> impl Iterator<Item = String> 
     found.into_iter()
 }
 
-/// What BMv2 1.15 gives another meaning than this crate's reader: a request whose field list is 0, which means
-/// that no request was made, or is not in the document; a comparison of headers that does not ask first whether
-/// both are invalid.
+/// What BMv2 1.15 gives another meaning than this crate's reader: a request whose field list is 0, which
+/// means that no request was made, or is not in the document; a comparison of headers that does not ask
+/// first whether both are invalid.
 fn what_bmv2_takes_otherwise(document: &str) -> Vec<String> {
     let document: Value = serde_json::from_str(document).expect("JSON");
     let mut found = Vec::new();

@@ -113,8 +113,8 @@ impl Writer<'_> {
                     let transition = (&states.next(*next), &mut transitions);
                     self.cases(&name, (keys, sets), transition)?;
                 }
-                // Without a default this crate's reader ends in NoMatch, as P4-16 asks; BMv2 accepts. A state that
-                // makes it an error for both would give other packets than p4c's document does.
+                // Without a default this crate's reader ends in NoMatch, as P4-16 asks; BMv2 accepts. A
+                // state that makes it an error for both would give other packets than p4c's document does.
                 transitions.extend(otherwise.map(|next| default(&states.next(next))));
                 let keys = self.keys(keys, &mut ops, &name);
                 states.push(&name, ops, keys, transitions);

@@ -237,7 +237,8 @@ impl Builder<'_> {
         let program = self.program;
         let listed: BTreeSet<ActionId> =
             program.tables.iter().flat_map(|table| &table.actions).map(|listed| listed.action).collect();
-        // BMv2 JSON has an action once for each table, and may have it once more for none: the tables' counts.
+        // BMv2 JSON has an action once for each table, and may have it once more for none: the tables'
+        // counts.
         let listed_ids: BTreeSet<u32> =
             listed.iter().map(|action| self.ids.actions[action.index()]).collect();
         let mut actions: Vec<_> = program
