@@ -273,11 +273,12 @@ def look(channel: grpc.Channel) -> None:
 
 
 @contextlib.contextmanager
-def started(*options: str) -> Generator[tuple[str, subprocess.Popen[str]]]:
-    """A switch without interfaces."""
+def started(*options: str, program: Path | None = None) -> Generator[tuple[str, subprocess.Popen[str]]]:
+    """A switch without interfaces, that loads a program or waits for a push."""
     with tempfile.TemporaryDirectory() as folder:
         log = Path(folder) / "log"
-        command = [switch_program(), "--no-p4", "--device-id", str(DEVICE), "--log-file", str(log), "-L", "info"]
+        loaded = "--no-p4" if program is None else str(program)
+        command = [switch_program(), loaded, "--device-id", str(DEVICE), "--log-file", str(log), "-L", "info"]
         command += [*options, "--", "--grpc-server-addr", "127.0.0.1:0", "--cpu-port", "510"]
         process = subprocess.Popen(command, stderr=subprocess.PIPE, text=True)
         switch = Switch(process, "", log.with_suffix(".txt"))

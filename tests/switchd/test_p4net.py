@@ -30,7 +30,7 @@ ASKED_FOR = "P4CC_TEST_P4NET"
 FILES = ("tests/control", "tests/cli", "tests/network")
 #: Tests that have the kernel spoil a link, for machines whose kernel cannot.
 NEED_NETEM = "not (impairment or loss_config or ping_loss or ping_zero)"
-#: docs/reference/switch.md#what-differs-from-bmv2, "Reads before a push".
+#: docs/reference/differences-from-bmv2.md, "requests before a push".
 DIFFERS = {
     f"tests/control/test_async_client_integration.py::test_unconfigured_pipeline_does_not_imply_lost_primary[{operation}]"
     for operation in ("read", "write")

@@ -471,8 +471,11 @@ impl V1Switch {
         }
         let mut packet = queued.packet;
         packet.replace_front(saved_bytes, self.runtime.frame.front());
-        packet.truncate(queued.truncate);
-        let Some(list) = recirculate else { return Some(packet) };
+        let Some(list) = recirculate else {
+            packet.truncate(queued.truncate);
+            return Some(packet);
+        };
+        // As in BMv2, a packet is cut when it is sent, so the next pass sees all of it.
         let mut lineage = queued.lineage;
         if core.allow(&mut lineage, 1, from) == 0 {
             return None;

@@ -1,0 +1,11 @@
+// A packet's priority names its queue.
+#include "../../../engine/filetests/cases/run/include/v1.p4"
+
+control I(inout headers_t hdr, inout metadata_t meta, inout standard_metadata_t sm) {
+    apply {
+        sm.egress_spec = 1;
+        sm.priority = (bit<3>) hdr.data.a;
+    }
+}
+
+#include "../../../engine/filetests/cases/run/include/pipe.p4"
