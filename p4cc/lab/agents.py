@@ -38,6 +38,8 @@ SETTLE_NS = 1_000_000_000
 SETTLE_PER_HOST_NS = 50_000_000
 SETTLE_PYTHON_NS = 600_000_000
 """In place of it for agents that load Python first; a host's agents start one after the other."""
+SETTLE_TCP_NS = 300_000_000
+"""In place of it for hosts with the kernel's TCP, whose programs are Python with its standard library."""
 LINGER_MS = 1_000
 """An agent answers for so long after its last flow is complete: an ACK may have been lost."""
 PATIENCE_S = 10.0
@@ -133,7 +135,7 @@ def _run(
     folder, network = lab.options.folder / "agents", kernel.network
     interval_ns, stop_ns = network["record"]["windows_interval_ns"], network["stop_ns"]
     stop_ms = max(1, stop_ns // 1_000_000)
-    per_host_ns = SETTLE_PYTHON_NS if own else SETTLE_PER_HOST_NS
+    per_host_ns = SETTLE_PYTHON_NS if own else SETTLE_TCP_NS if kernel.flows else SETTLE_PER_HOST_NS
     settle_ns = SETTLE_NS + per_host_ns * len(plan.line_rates_bps) + SETTLE_PER_HOST_NS * len(packets.hosts)
     start_ns = time.time_ns() + settle_ns
     sample_ms = None if interval_ns is None else max(1, interval_ns // 1_000_000)

@@ -348,4 +348,34 @@ proptest! {
     fn l2tcp(share in share(), s1 in 0_u32..300, slow in slow_start(), case in case(), inputs in inputs()) {
         agrees(&format!(r#"{{"name":"l2tcp",{share},"s1":{s1}}}"#), &slow, case, &inputs)?;
     }
+
+    /// ACKs of up to 2^32 segments and as many marks, by segment as in the kernel: no overflow, no division
+    /// by zero, and every bound holds.
+    #[test]
+    fn bounds_hold_at_any_size(
+        avoidance in prop::sample::select(vec!["reno_ecn", "dctcp", "d2tcp", "l2tcp"]),
+        slow in slow_start(),
+        acks in prop::collection::vec(any::<[u32; 6]>().prop_map(|words| words.map(u64::from)), 1..40),
+        exponents in prop::collection::vec(0_u32..32, 6),
+    ) {
+        let json = format!(r#"{{"congestion_avoidance":{{"name":"{avoidance}"}},"slow_start":{slow}}}"#);
+        let config: AlgorithmConfig = serde_json::from_str(&json).expect("valid JSON");
+        let params = Params::new(&config, InitialWindow::default(), Growth::BySegment).expect("a sender");
+        let mut words = vec![0];
+        words.extend(params.words());
+        words.push(7);
+        for ack in &acks {
+            let [una, nxt, new, k, kdc, time] =
+                std::array::from_fn(|place| ack[place] >> exponents[place]);
+            words.extend([1, time << 20, time << 8, nxt << 16, new << 30, time << 24, una, nxt, new, k, kdc, 0]);
+        }
+        words.push(5);
+        let count = 5 * (acks.len() + 1);
+        let got = PROGRAM.lock().expect("not poisoned").call(&words, count).expect("the program answers");
+        for state in got.chunks(5) {
+            prop_assert!((1 << 32..=1 << 62).contains(&state[0]), "cwnd {}", state[0]);
+            prop_assert!((1 << 32..=1 << 62).contains(&state[1]), "ssthresh {}", state[1]);
+            prop_assert!(state[2] <= 1 << 62 && state[3] <= 1 << 62, "alpha {}, delta {}", state[2], state[3]);
+        }
+    }
 }

@@ -1,5 +1,8 @@
 //! Senders: each is a copy of one object with its own name and parameters.
 
+use std::thread;
+use std::time::Duration;
+
 use libbpf_rs::{MapCore, MapFlags, MapHandle, ObjectBuilder};
 use p4cc_linux::Params;
 use serde_json::{Map, Value};
@@ -14,6 +17,9 @@ const OBJECT: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/sender.bpf.o"));
 const NAME_BYTES: usize = 16;
 /// Maps that the command reads and writes later, besides the parameters.
 const MAPS: [&str; 3] = ["by_cgroup", "counters", "retired"];
+/// How often, and how long apart, an unloaded name is looked for.
+const UNLOAD_TRIES: u32 = 500;
+const UNLOAD_PAUSE: Duration = Duration::from_millis(10);
 const COUNTERS: [&str; 9] =
     ["flows", "acks", "segments", "k_marks", "kdc_marks", "cuts", "recoveries", "timeouts", "plain_acks"];
 
@@ -92,7 +98,19 @@ pub fn unload(pins: &Pins, name: &str) -> Outcome<()> {
         let successor = if default == name { "reno" } else { &default };
         map.update(&0_u32.to_ne_bytes(), &padded(successor), MapFlags::ANY).context("retired")?;
     }
-    pins::remove(&folder)
+    pins::remove(&folder)?;
+    // The kernel unregisters it a moment after its last pin has gone.
+    let is_gone = (0..UNLOAD_TRIES).any(|_| {
+        let is_gone = !kernel::is_registered(name);
+        if !is_gone {
+            thread::sleep(UNLOAD_PAUSE);
+        }
+        is_gone
+    });
+    if is_gone {
+        return Ok(());
+    }
+    Err(Failure::new(name, "is still registered", "another program holds it: see `bpftool link show`"))
 }
 
 /// A sender's parameters and counters.
