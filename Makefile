@@ -223,9 +223,10 @@ KIND ?= p4
 FILES ?=
 
 .PHONY: mutants
-mutants: setup $(MUTANTS_STAMP) ## Changes of the code that no test notices (KIND=p4, cc or tm, FILES=some; docs/how-to/mutation-testing.md)
+mutants: setup $(MUTANTS_STAMP) ## Changes of the code that no test notices (KIND=p4, cc, tm or planners, FILES=some; docs/how-to/mutation-testing.md)
 	@case $(KIND) in \
 		p4) $(BIN)/python -m tests.mutants.p4_controls $(FILES) ;; \
+		planners) $(BIN)/python -m tests.mutants.python_sources $(FILES) ;; \
 		*) $(BIN)/python -m tests.mutants.rust_sources $(KIND) $(FILES) ;; \
 	esac
 

@@ -45,8 +45,7 @@ def digest_of(number: Number, settings: JsonValue, measures: Mapping[str, tuple[
 
 
 def _how(measure: Measure, settings: JsonValue, measures: Mapping[str, tuple[Measure, JsonValue]]) -> JsonValue:
-    # A citation of sizes or bins asks for nothing else; those of `where` were part of the digest from the
-    # first.
+    # A citation of sizes or bins asks nothing else; those of `where` were part of the digest before.
     made: JsonValue = measure.model_dump(mode="json", exclude_defaults=True, exclude={"source"})
     if not isinstance(measure, CombineMeasure):
         return [made, settings]

@@ -47,6 +47,28 @@ def test_what_no_parameter_holds_is_refused(changes: dict[str, Any], place: str)
     assert refused.value.place == place
 
 
+@pytest.mark.parametrize(
+    ("most", "beyond", "place"),
+    [
+        ({"rate_bps": ((1 << 32) - 1) * 1_000}, {"rate_bps": (1 << 32) * 1_000}, "rate in kbit/s"),
+        # In 8 ns: 4,095.99... and 4,096 B, with 20 bits behind the point.
+        (
+            {"rate_bps": 4_095_999_999_046, "time_unit_ns": 8},
+            {"rate_bps": 4_096_000_000_000, "time_unit_ns": 8},
+            "bytes for one unit of time",
+        ),
+        ({"threshold_bytes": (1 << 32) - 1}, {"threshold_bytes": 1 << 32}, "threshold_bytes"),
+        ({"packet_bytes": (1 << 16) - 1}, {"packet_bytes": 1 << 16}, "packet_bytes"),
+        ({"most_places": (1 << 16) - 1}, {"most_places": 1 << 16}, "most_places"),
+    ],
+)
+def test_the_largest_values_fit_and_the_next_do_not(most: dict[str, Any], beyond: dict[str, Any], place: str) -> None:
+    assert bolt_port(**{**PLAIN, **most})
+    with pytest.raises(PlannerError) as refused:
+        bolt_port(**{**PLAIN, **beyond})
+    assert refused.value.place == place
+
+
 def test_every_port_of_a_switch_has_a_session_back() -> None:
     topology = generate("star", {"senders": 2})
     ports = {("s1", port.peer): bolt_port(**PLAIN) for port in topology.ports["s1"]}

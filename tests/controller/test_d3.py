@@ -101,3 +101,70 @@ def test_an_estimate_that_does_not_fit_is_refused(changes: dict[str, Any], name:
     plain: dict[str, Any] = {"rate_bps": 10**9, "interval_ns": 500_000, "depth_bytes": 80}
     with pytest.raises(PlannerError, match=name):
         capacity_estimate(**{**plain, **changes})
+
+
+def test_the_largest_values_fit_and_the_next_do_not() -> None:
+    most_bps = MAX_CAPACITY_KBPS * 1_000
+    assert (MAX_CAPACITY_KBPS, len(TABLE), TABLE[0]) == ((1 << 29) - 1, 4_095, (1 << 32) - 1)
+    assert d3_port(capacity_bps=most_bps + 999, rtt_ns=1_000).capacity_kbps == MAX_CAPACITY_KBPS
+    # An epoch of four round trips, and one of 2^47 ticks.
+    assert d3_port(capacity_bps=10**9, rtt_ns=1_000, epoch_ns=4_000).epoch_shift == 12
+    assert d3_port(capacity_bps=10**9, rtt_ns=1_000, epoch_ns=1 << 47).epoch_shift == 47
+    with pytest.raises(PlannerError, match="epoch_ns"):
+        d3_port(capacity_bps=10**9, rtt_ns=1_000, epoch_ns=(1 << 47) + 1)
+    with pytest.raises(PlannerError, match="epoch_ns"):
+        d3_port(capacity_bps=10**9, rtt_ns=1_000, epoch_ns=3_999)
+    assert d3_port(capacity_bps=10**9, rtt_ns=1, epoch_ns=4, time_unit_ns=1).epoch_shift == 2
+    assert d3_port(capacity_bps=1_000, rtt_ns=1_000).capacity_kbps == 1
+    assert reciprocals(1) == ((1 << 32) - 1,)
+    assert useful_flows(D3Port(10, 0, 27)) == 10
+
+
+def estimate(**changes: Any) -> CapacityEstimate:
+    plain: dict[str, Any] = {"rate_bps": 10**9, "interval_ns": 500_000, "depth_bytes": 80}
+    return capacity_estimate(**{**plain, **changes})
+
+
+GAIN_UNIT = Fraction(500_000, 8_000_000 << 16)
+"""The gain that an interval of 500 us holds as 1."""
+
+
+@pytest.mark.parametrize(
+    ("fits", "does_not", "name"),
+    [
+        ({"alpha": GAIN_UNIT * ((1 << 31) - 1)}, {"alpha": GAIN_UNIT * (1 << 31)}, "load gain"),
+        ({"alpha": GAIN_UNIT * 100}, {"alpha": GAIN_UNIT * 99}, "load gain"),
+        ({"beta": GAIN_UNIT * ((1 << 31) - 1)}, {"beta": GAIN_UNIT * (1 << 31)}, "queue gain"),
+        (
+            {"interval_ns": 1 << 31, "alpha": Fraction(1)},
+            {"interval_ns": (1 << 31) + 1, "alpha": Fraction(1)},
+            "interval",
+        ),
+        (
+            {"rate_bps": 4_095_999_999_046, "time_unit_ns": 8},
+            {"rate_bps": 4_096_000_000_000, "time_unit_ns": 8},
+            "bytes for one unit",
+        ),
+        ({"depth_bytes": 4_095}, {"depth_bytes": 4_096}, "depth_bytes"),
+        ({"framing_bytes": 255}, {"framing_bytes": 256}, "framing_bytes"),
+        ({"floor_share": Fraction(1)}, {"floor_share": Fraction(0)}, "floor_share"),
+    ],
+)
+def test_ends_of_an_estimate_s_values(fits: dict[str, Any], does_not: dict[str, Any], name: str) -> None:
+    assert estimate(**fits)
+    with pytest.raises(PlannerError, match=name):
+        estimate(**does_not)
+
+
+def test_an_estimate_in_other_ticks() -> None:
+    plan = estimate(time_unit_ns=1_000)
+    assert (plan.interval, plan.bytes_per_time) == (500, 131_072_000)
+    # Idle for more than sixteen intervals: the capacity of sixteen.
+    slow = estimate(alpha=Fraction(1, 1_000))
+    rise = slow.next_capacity_kbps(200_000, 10**6, 16 * 500_000, 0, 0, 0) - 200_000
+    assert slow.next_capacity_kbps(200_000, 10**6, 17 * 500_000, 0, 0, 0) - 200_000 == rise
+    assert slow.next_capacity_kbps(200_000, 10**6, 15 * 500_000, 0, 0, 0) - 200_000 < rise
+    # A queue that drained had not arrived in the interval.
+    assert slow.next_capacity_kbps(200_000, 10**6, 500_000, 100, 10, 0) == slow.next_capacity_kbps(
+        200_000, 10**6, 500_000, 0, 0, 0
+    )

@@ -64,6 +64,50 @@ def test_what_a_port_cannot_hold(changes: dict[str, int | Fraction], cause: str)
         dualpi2_port(**given)  # type: ignore[arg-type]  # pyright: ignore[reportArgumentType]
 
 
+def gain(fixed_point: int) -> Fraction:
+    """The gain in Hz that a tick of a nanosecond holds as this number."""
+    return Fraction(fixed_point * 10**9, 1 << 48)
+
+
+MOST = (1 << 32) - 1
+
+
+@pytest.mark.parametrize(
+    ("most", "beyond", "place"),
+    [
+        ({"target_ns": MOST}, {"target_ns": MOST + 1}, "target"),
+        ({"interval_ns": MOST}, {"interval_ns": MOST + 1}, "interval"),
+        ({"alpha_hz": gain(MOST)}, {"alpha_hz": gain(MOST + 1)}, "alpha"),
+        ({"beta_hz": gain(MOST)}, {"beta_hz": gain(MOST + 1)}, "beta"),
+        ({"step_ns": MOST}, {"step_ns": MOST + 1}, "step"),
+        ({"coupling_shift": 8}, {"coupling_shift": 9}, "coupling_shift"),
+    ],
+)
+def test_the_largest_values_fit_and_the_next_do_not(
+    most: dict[str, int | Fraction], beyond: dict[str, int | Fraction], place: str
+) -> None:
+    given: dict[str, int | Fraction] = {"rate_bps": 10**9, "packet_bytes": 1514}
+    assert dualpi2_port(**{**given, **most})  # type: ignore[arg-type]  # pyright: ignore[reportArgumentType]
+    with pytest.raises(PlannerError) as refused:
+        dualpi2_port(**{**given, **beyond})  # type: ignore[arg-type]  # pyright: ignore[reportArgumentType]
+    assert refused.value.place == place
+
+
+def test_the_smallest_values_fit() -> None:
+    port = dualpi2_port(rate_bps=1_000_000_000, packet_bytes=1, target_ns=1, interval_ns=1, alpha_hz=gain(1), step_ns=0)
+    assert (port.target, port.interval, port.alpha, port.l4s_step) == (1, 1, 1, 16)
+
+
+def test_sums_of_a_step_end_at_64_bits() -> None:
+    port = dualpi2_port(
+        rate_bps=10**9, packet_bytes=1514, interval_ns=MS, alpha_hz=gain(MOST), beta_hz=gain(MOST), coupling_shift=0
+    )
+    assert port.decay == MOST, "a decay ends at 32"
+    assert port.next_base(0, (1 << 40), 0) == MOST
+    # Both sides are at their end: nothing moves.
+    assert port.next_base(5, 1 << 40, 1 << 40) == 5
+
+
 def test_entries_of_the_ports_that_are_named() -> None:
     port = dualpi2_port(rate_bps=10**9, packet_bytes=1514)
     feature = PortTable(DUALPI2_PORTS, {("s1", "h1"): port}, units=DUALPI2_UNITS)

@@ -16,7 +16,11 @@ from controller import (
     plan_link,
     threshold_warnings,
 )
-from controller.planner import bound_warning, k_readings
+from controller.ecn import THRESHOLDS
+from controller.entities import ActionCall
+from controller.planner import RuleOf, bound_warning, bound_warnings, k_readings, longest_rtt_ns, threshold_entry
+from tests.controller.planned import roles
+from topos import Paths, generate
 
 PAPER = Bottleneck(buffer_pkts=100, rate_bps=10_000_000_000, rtt_ns=100_000, packet_bytes=1500, senders=25)
 
@@ -65,6 +69,11 @@ def test_rules() -> None:
         choose_thresholds(at, ThresholdRule(k_pkts=25))
 
 
+def test_a_k_of_one_packet_can_be_taken() -> None:
+    readings = {reading.name: reading for reading in k_readings(replace(PAPER, buffer_pkts=4), 65)}
+    assert (readings["quarter_buffer"].value_pkts, readings["quarter_buffer"].usable) == (1.0, True)
+
+
 def test_a_whole_number_is_not_rounded_away() -> None:
     # BDP = 80 packets exactly, so K = (100 - 80)/2 = 10.
     assert choose_thresholds(replace(PAPER, rtt_ns=96_000), ThresholdRule(KRule.HALVE_ONCE)).k_pkts == 10
@@ -83,15 +92,23 @@ def test_a_buffer_below_the_pipe_has_no_threshold_by_the_rule() -> None:
     ("rate_bps", "buffer_pkts", "k_dc", "taken"),
     [
         # DCTCP's own settings, and in proportion beyond.
+        (500_000_000, 1000, 20, "by_rate"),
         (1_000_000_000, 1000, 20, "by_rate"),
+        # Half of the way from 20 to 65 packets.
+        (5_500_000_000, 1000, 42, "by_rate"),
         (10_000_000_000, 100, 65, "by_rate"),
         (25_000_000_000, 1000, 162, "by_rate"),
         (100_000_000_000, 1000, 650, "by_rate"),
         # 65 % of the buffer; then a seventh of the 833.3 packets in flight, rounded up.
         (100_000_000_000, 200, 130, "buffer_share"),
         (100_000_000_000, 150, 120, "bound"),
+        # The share of the buffer is the bound; all of it but an eighth is.
+        (100_000_000_000, 185, 120, "buffer_share"),
+        (100_000_000_000, 137, 120, "bound"),
         # The bound is above the buffer: all of it but an eighth.
         (100_000_000_000, 120, 105, "buffer_end"),
+        # An eighth of 25 is three whole packets.
+        (100_000_000_000, 25, 22, "buffer_end"),
         (100_000_000_000, 1, 1, "buffer_end"),
     ],
 )
@@ -109,7 +126,9 @@ def test_a_buffer_below_dctcps_bound_is_warned_of_with_one_that_is_enough() -> N
     text = bound_warning(at) or ""
     assert text.startswith("DCTCP's bound requires K_dc of 120 packets (a seventh of the 833.3 in flight)")
     assert "the queue has room for 120: K_dc is set to 105, and the link may run idle after a window cut" in text
+    assert text.endswith("a queue of 138 packets is enough (queue_capacity_pkts)")
     assert bound_warning(at) in plan_link(at).warnings
+    assert bound_warning(replace(at, buffer_pkts=137)) is None
     assert bound_warning(replace(at, buffer_pkts=138)) is None
     assert bound_warning(at, k_dc_pkts=65) is None
     assert choose_thresholds(replace(at, buffer_pkts=138)).k_dc_pkts == 120
@@ -173,7 +192,52 @@ def test_the_warnings_are_true(k: int, k_dc: int, buffer_pkts: int) -> None:
     assert ("level 1 never" in text) == (1 not in levels and 2 in levels)
 
 
+def test_the_largest_threshold_fits_the_switch() -> None:
+    assert Thresholds(0, (1 << 19) - 1).k_dc_pkts == 524_287
+
+
 @pytest.mark.parametrize("k", [-1, 1 << 19])
 def test_a_threshold_fits_the_switch(k: int) -> None:
     with pytest.raises(PlannerError, match="not between 0 and 524287"):
         Thresholds(k, 65)
+
+
+def test_ports_whose_queues_end_before_the_bound_are_named_in_one_line() -> None:
+    rule = ThresholdRule(rtt_ns=100_000)
+
+    def lines(senders: int, queue_capacity_pkts: int, of: RuleOf | ThresholdRule = rule) -> tuple[str, ...]:
+        link = {"rate_bps": 100_000_000_000, "queue_capacity_pkts": queue_capacity_pkts}
+        return bound_warnings(generate("star", {"senders": senders, **link}), of, packet_bytes=1500)
+
+    (line,) = lines(2, 120)
+    assert line.startswith("port s1:1 to h1, port s1:2 to h2, port s1:3 to aggregator: DCTCP's bound")
+    (line,) = lines(3, 120)
+    assert line.startswith("port s1:1 to h1, port s1:2 to h2 and 2 other ports: DCTCP's bound")
+    (line,) = lines(2, 120, lambda _, peer: rule if peer == "h2" else None)
+    assert line.startswith("port s1:2 to h2: DCTCP's bound")
+    assert lines(2, 1_000) == ()
+
+
+def test_the_round_trip_is_the_networks_longest() -> None:
+    topology = generate("star", {"senders": 2, "rate_bps": 100_000_000_000})
+    rtt_ns = Paths(topology).longest_rtt_ns(1500)
+    assert rtt_ns > 100
+    assert longest_rtt_ns(topology, 1500) == longest_rtt_ns(topology, 1500, Paths(topology)) == rtt_ns
+
+
+def test_an_entry_has_the_programs_units_and_ends_at_its_width() -> None:
+    table = roles("ecn_dual").table(THRESHOLDS)
+
+    def args(k: int, k_dc: int, units: int) -> tuple[list[int], tuple[str, ...]]:
+        entry, cut = threshold_entry(3, Thresholds(k, k_dc), units, table)
+        assert isinstance(entry.action, ActionCall)
+        return sorted(value for _, value in entry.action.args), cut
+
+    assert args(25, 65, 19) == ([475, 1_235], ())
+    # 19 bits: 524,287 fits.
+    assert args(25, 524_287, 1) == ([25, 524_287], ())
+    values, cut = args(25, 524_287, 2)
+    assert values == [50, 524_287]
+    assert cut == (
+        "k_dc of 524287 packets is 1048574 units of depth, which exceeds the limit, so it is reduced to 524287",
+    )

@@ -2,6 +2,7 @@
 
 from dataclasses import replace
 from fractions import Fraction
+from typing import Any
 
 import pytest
 from hypothesis import given
@@ -72,3 +73,63 @@ def test_what_does_not_fit_is_refused(rate_bps: int, interval_ns: int, rtt_ns: i
 def test_the_initial_rate_is_a_share() -> None:
     with pytest.raises(PlannerError, match="initial_share"):
         rcp_port(rate_bps=10**10, interval_ns=T_NS, rtt_ns=D_NS, depth_bytes=80, initial_share=Fraction(2))
+
+
+def changed(**changes: Any) -> RcpPort:
+    plain: dict[str, Any] = {"rate_bps": 10**10, "interval_ns": T_NS, "rtt_ns": D_NS, "depth_bytes": CELL}
+    return rcp_port(**{**plain, **changes})
+
+
+LOAD_UNIT = Fraction(62_500 * 2, 1 << 40)
+"""The alpha that 62,500 B in half a round trip hold as 1; of beta it is twice that."""
+
+
+@pytest.mark.parametrize(
+    ("fits", "does_not", "name"),
+    [
+        ({"alpha": LOAD_UNIT * ((1 << 31) - 1)}, {"alpha": LOAD_UNIT * (1 << 31)}, "load gain"),
+        ({"alpha": LOAD_UNIT * 100}, {"alpha": LOAD_UNIT * 99}, "load gain"),
+        ({"beta": LOAD_UNIT * 2 * ((1 << 31) - 1)}, {"beta": LOAD_UNIT * 2 * (1 << 31)}, "queue gain"),
+        ({"beta": LOAD_UNIT * 2}, {"beta": Fraction(0)}, "queue gain"),
+        # An interval's bytes are at most half of what 32 bits hold.
+        (
+            {"rate_bps": 10**7, "interval_ns": 1 << 31, "rtt_ns": 1 << 31, "time_unit_ns": 8},
+            {"rate_bps": 10**10, "interval_ns": 1_717_986_920, "rtt_ns": 1_717_986_920, "time_unit_ns": 1},
+            "bytes of an interval",
+        ),
+        (
+            {"rate_bps": 10**7, "interval_ns": 1 << 31, "rtt_ns": 1 << 31, "alpha": Fraction(1)},
+            {"rate_bps": 10**7, "interval_ns": (1 << 31) + 1, "rtt_ns": 1 << 31, "alpha": Fraction(1)},
+            "interval",
+        ),
+        ({"depth_bytes": 4_095}, {"depth_bytes": 4_096}, "depth_bytes"),
+        ({"framing_bytes": 255}, {"framing_bytes": 256}, "framing_bytes"),
+        ({"initial_share": Fraction(1)}, {"initial_share": Fraction(1), "least_kbps": 10**7 + 1}, "initial_share"),
+        (
+            {"rtt_ns": 1, "interval_ns": 1, "alpha": Fraction(1, 10**6), "beta": Fraction(1, 10**6)},
+            {"rtt_ns": 0},
+            "rtt_ns",
+        ),
+    ],
+)
+def test_ends_of_the_values(fits: dict[str, Any], does_not: dict[str, Any], name: str) -> None:
+    assert changed(**fits)
+    with pytest.raises(PlannerError, match=name):
+        changed(**does_not)
+
+
+def test_a_port_by_hand() -> None:
+    # 62,500 B in half a round trip: 0.4 / 2 / 62,500 and 0.4 / 4 / 62,500, times 2^40; 1.25 B/ns.
+    assert changed() == RcpPort(10**7, 500_000, 1, 50_000, 1_310_720, 3_518_437, 1_759_219, 80, 0)
+    port = changed(time_unit_ns=1_000, initial_share=Fraction(1, 10**9), least_kbps=7)
+    assert (port.interval, port.bytes_per_time, port.initial_kbps) == (50, 1_310_720_000, 7)
+
+
+def test_a_step_s_sums_end() -> None:
+    plan = port(10**10)
+    # A queue that drained had not arrived in the interval.
+    assert plan.next_rate_kbps(10**6, T_NS, 80, 1, 0) == plan.next_rate_kbps(10**6, T_NS, 0, 0, 0)
+    # Nothing moves where both sides are at their end, and a fall is at most a half.
+    full = replace(plan, load_gain=(1 << 31) - 1, queue_gain=(1 << 31) - 1)
+    assert full.next_rate_kbps(10**6, 0, (1 << 32) - 1, 0, (1 << 19) - 1) == 500_000
+    assert full.next_rate_kbps(10**6, 2 * T_NS, 0, 0, 0) == 2 * 10**6

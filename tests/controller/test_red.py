@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from controller import PlannerError
 from controller.port_settings import red_curves
-from controller.red import MAX_DEPTH, SCRIPT, STEPS_SIZE, hpcc_script_curve, red_curve, red_steps
+from controller.red import MAX_DEPTH, SCRIPT, STEPS_SIZE, RedStep, hpcc_script_curve, red_curve, red_steps
 from topos import generate
 
 
@@ -82,3 +82,19 @@ def test_the_published_curve_fits_every_line_rate(rate_bps: int, depth_bytes: in
     assert curve.k_max > curve.k_min >= 1
     if rate_bps == 25 * 10**9:
         assert curve.k_min == SCRIPT.k_min_bytes // depth_bytes
+
+
+def test_ends_of_curves_and_of_their_steps() -> None:
+    whole = red_curve(0, MAX_DEPTH, Fraction(1), 1)
+    assert (MAX_DEPTH, whole.k_min, whole.k_max) == ((1 << 19) - 1, 0, MAX_DEPTH)
+    # Nothing is above it: no step marks all.
+    steps = red_steps(whole, 1)
+    assert (len(steps), steps[-1].high) == (32, MAX_DEPTH)
+    assert steps[-1].probability is not None
+    # The slope of one unit's width is a certain mark, less one of 2^32.
+    narrow = red_curve(7, 8, Fraction(1), 1)
+    assert (narrow.slope, narrow.threshold(8), narrow.threshold(9)) == ((1 << 32) - 1, 65_535, 65_536)
+    assert red_steps(narrow, 1) == (RedStep(8, 8, 65_535), RedStep(9, MAX_DEPTH, None))
+    # 512 ports have two entries each: one step, with the mean of its ends, and what is above.
+    curve = red_curve(10, 20, Fraction(1, 2), 1)
+    assert red_steps(curve, 512) == (RedStep(11, 20, (3_276 + 32_767) // 2), RedStep(21, MAX_DEPTH, None))

@@ -10,8 +10,11 @@ from pathlib import Path
 
 LIST = Path(__file__).with_name("survivors.toml")
 HEAD = "| | mutants | killed | survive |\n|---|---|---|---|\n"
-CPU_LIMIT = ("prlimit", "--cpu=60")
-"""In front of a test's command: a mutant that never ends is killed by its processor time, however busy the machine."""
+
+
+def cpu_limit(seconds: int) -> list[str]:
+    """In front of a test's command: ends a mutant that never ends, however busy the machine is."""
+    return ["prlimit", f"--cpu={seconds}"]
 
 
 class Outcome(Enum):

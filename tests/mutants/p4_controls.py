@@ -26,13 +26,14 @@ from pathlib import Path
 from queue import Queue
 
 from p4cc.planning.programs import compile_program
-from tests.mutants.outcome import CPU_LIMIT, HEAD, Counts, Outcome, reasons
+from tests.mutants.outcome import HEAD, Counts, Outcome, cpu_limit, reasons
 
 ROOT = Path(__file__).resolve().parents[2]
 CONTROLS = ROOT / "p4src" / "controls"
 CASES = ROOT / "engine" / "filetests" / "cases"
 ARCHITECTURES = ("v1model", "tna")
 
+LIMIT_S = 60
 # Tests that take seconds.
 LONG = "d3_property"
 
@@ -211,7 +212,7 @@ class Copy:
 
     def _run(self, program: str, words: list[str]) -> bool:
         environment = os.environ | {"P4CC_P4SRC_DIR": str(self.sources), "P4CC_CASES_DIR": str(self.cases)}
-        command = [*CPU_LIMIT, program, "--quiet", *words]
+        command = [*cpu_limit(LIMIT_S), program, "--quiet", *words]
         return subprocess.run(command, env=environment, capture_output=True, check=False).returncode == 0
 
 

@@ -14,19 +14,22 @@ import argparse
 import json
 import os
 import re
+import resource
 import shutil
 import subprocess
 import sys
+import tomllib
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 from typing import Any
 
 import tree_sitter_rust
 from tree_sitter import Language, Node, Parser
 
-from tests.mutants.outcome import CPU_LIMIT, HEAD, Counts, Outcome, reasons
+from tests.mutants.outcome import HEAD, Counts, Outcome, cpu_limit, reasons
 
 ROOT = Path(__file__).resolve().parents[2]
 COPY = ROOT / "target" / "mutants" / "source"
@@ -78,6 +81,8 @@ pub(crate) fn is_mutant(number: usize) -> bool {{
 '''
 
 
+LIMIT_S, LEAST_LIMIT_S, TIMES = 60, 5, 4
+"""A mutant that never ends is killed by its processor time: many times that of the tests without a mutant."""
 NUMBER = re.compile(r"is_mutant\((\d+)\)")
 
 
@@ -256,21 +261,32 @@ def _mutants_of(error: dict[str, Any]) -> set[int]:
     return found
 
 
-def is_killed(mutant: int, file: str, programs: list[str]) -> bool:
+def is_killed(mutant: int, file: str, programs: list[str], limit_s: int) -> bool:
     """Whether a test fails: first those of the file, then all."""
-    environment = os.environ | {ENVIRONMENT: str(mutant), "RUST_TEST_THREADS": "1"}
+    environment = os.environ | cargo_environment() | {ENVIRONMENT: str(mutant), "RUST_TEST_THREADS": "1"}
     module = file.removesuffix(".rs").removesuffix("/mod").replace("/", "::")
 
     def passes(words: list[str]) -> bool:
         return all(
             subprocess.run(
-                [*CPU_LIMIT, program, "--quiet", *words], env=environment, cwd=COPY, capture_output=True, check=False
+                [*cpu_limit(limit_s), program, "--quiet", *words],
+                env=environment,
+                cwd=COPY,
+                capture_output=True,
+                check=False,
             ).returncode
             == 0
             for program in programs
         )
 
     return not (passes([f"{module}::tests"]) and passes([]))
+
+
+@cache
+def cargo_environment() -> dict[str, str]:
+    """What cargo gives the tests' programs, such as the seed of property tests."""
+    with (ROOT / ".cargo" / "config.toml").open("rb") as file:
+        return tomllib.load(file)["env"]
 
 
 def main() -> int:
@@ -295,11 +311,15 @@ def main() -> int:
 
 def measure(mutants: list[Mutant], programs: list[str], listed: dict[str, str], jobs: int) -> int:
     """Prints the table of these mutants; 0 if every survivor is listed, 1 if not."""
-    if is_killed(0, "", programs):
+    before_s = resource.getrusage(resource.RUSAGE_CHILDREN).ru_utime
+    if is_killed(0, "", programs, LIMIT_S):
         sys.exit("the tests fail without a mutant")
+    # Twice all tests: none is of module "".
+    without_s = resource.getrusage(resource.RUSAGE_CHILDREN).ru_utime - before_s
+    limit_s = min(LIMIT_S, max(LEAST_LIMIT_S, round(TIMES * without_s)))
 
     def outcome(mutant: Mutant) -> Outcome:
-        return Outcome.KILLED if is_killed(mutant.number, mutant.file, programs) else Outcome.SURVIVED
+        return Outcome.KILLED if is_killed(mutant.number, mutant.file, programs, limit_s) else Outcome.SURVIVED
 
     sys.stdout.write(HEAD)
     total = Counts()

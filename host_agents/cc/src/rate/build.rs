@@ -35,3 +35,21 @@ pub fn build_rate(
     };
     make(&info.params(kind.key(), spec)?, environment)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn needs(name: &str) -> SwitchNeed {
+        rate_needs(&serde_json::from_str(&format!(r#"{{"name":"{name}"}}"#)).expect("valid JSON"))
+    }
+
+    #[test]
+    fn needs_are_those_of_the_rate_control_of_this_name() {
+        assert_eq!(needs("hpcc"), SwitchNeed::Telemetry);
+        assert_eq!(needs("bolt"), SwitchNeed::QueueNotices);
+        // A slow start, and nothing.
+        assert_eq!(needs("gst"), SwitchNeed::None);
+        assert_eq!(needs("gone"), SwitchNeed::None);
+    }
+}

@@ -570,6 +570,8 @@ mod tests {
             assert!(moved_by(&mut *control, &ack(40 + n, n, 90, true)).abs() < 1e-6, "{n} was in flight");
         }
         assert!((moved_by(&mut *control, &ack(64, 24, 90, true)) + PACKET).abs() < 1e-6, "24 was not");
+        let twenty = moved_by(&mut *adapted(), &ack(60, 23, 90, true));
+        assert!((twenty + PACKET).abs() < 1e-6, "the ACK that completes them counts first");
         assert!(moved_by(&mut *adapted(), &ack(41, 8, 18, false)) > 0.0, "without a mark");
         // What was lost is in flight no more.
         let lost = RateAck { lost_bytes: 21_000, ..ack(41, 3, 90, true) };
@@ -602,6 +604,29 @@ mod tests {
         let mut control = halved(zero);
         assert!(moved_by(&mut *control, &ack(102, 2 + 70, 12, false)).abs() < 1e-9);
         assert!((moved_by(&mut *control, &ack(103, 2 + 140, 12, false)) - 17.5 * PACKET).abs() < 1e-6);
+    }
+
+    #[test]
+    fn fast_increase_begins_above_a_window() {
+        let mut control = nscc(r#","eta":0,"alpha":0"#);
+        control.on_ack(&ack(12, 1, 12, false));
+        control.on_ack(&ack(20, 2, 90, true));
+        control.on_ack(&ack(40, 3, 90, true));
+        assert!((cwnd(&*control) - 2.0 * PACKET).abs() < 1e-6, "quick adapt");
+        assert!(moved_by(&mut *control, &ack(41, 5, 12, false)).abs() < 1e-9, "a window");
+        assert!((moved_by(&mut *control, &ack(42, 6, 12, false)) - 0.25 * PACKET).abs() < 1e-6);
+    }
+
+    /// With a gate of 1 quick adapt needs less than half of the largest window: 75 packets of 159.6 kB.
+    #[test]
+    fn quick_adapt_needs_less_than_its_share() {
+        let moved = |packets: u64| {
+            let mut control = nscc(r#","max_cwnd":1.064,"qa_gate":1,"eta":0,"alpha":0,"fi":0"#);
+            control.on_ack(&ack(12, 1, 12, true));
+            moved_by(&mut *control, &ack(37, 1 + packets, 90, true))
+        };
+        assert!((moved(74) - 74.0 * PACKET + 159_600.0).abs() < 1e-6);
+        assert!(moved(75).abs() < 1e-6);
     }
 
     #[test]
