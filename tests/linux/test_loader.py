@@ -179,6 +179,36 @@ def test_a_wrong_request_is_refused_and_loads_nothing(words: list[str], message:
         assert registered() == before
 
 
+#: Connects by a sender and says its first window, of the kernel's TCP_INFO.
+FIRST_WINDOW = """
+import socket, struct, sys
+with socket.socket() as connection:
+    connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_CONGESTION, sys.argv[3].encode())
+    connection.connect((sys.argv[1], int(sys.argv[2])))
+    print(struct.unpack_from("=I", connection.getsockopt(socket.IPPROTO_TCP, socket.TCP_INFO, 104), 80)[0])
+"""
+
+
+def test_a_control_group_has_its_own_parameters(ends: tuple[Host, Host]) -> None:
+    sender, receiver = ends
+    with senders() as it:
+        name = it.load("dctcp", "--sender", "dctcp")
+        it.call("set", name, "--cgroup", str(it.cgroup), "--sender", "dctcp", "--iw", "3")
+        windows: list[str] = []
+        for in_group in (True, False):
+            server = it.python(receiver, LISTENER)
+            assert server.stdout is not None
+            assert server.stdout.readline() == "listening\n"
+            arguments = (receiver.ipv4, "5301", name)
+            outside = f"import sys; sys.argv[1:] = {arguments!r}\n{FIRST_WINDOW}"
+            client = it.python(sender, FIRST_WINDOW, *arguments) if in_group else sender.python(outside)
+            output, errors = client.communicate(timeout=PATIENCE_S)
+            assert client.returncode == 0, errors
+            server.wait(PATIENCE_S)
+            windows.append(output.strip())
+        assert windows == ["3", "10"]
+
+
 #: Sets a deadline on a connected socket, as docs/how-to/linux-hosts.md shows.
 DEADLINE = """
 import socket, struct, sys
