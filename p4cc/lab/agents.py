@@ -156,7 +156,9 @@ def _run(
             program.stop()
         packets.stop()
     lines = [line for name in programs for line in events(folder / f"{name}.jsonl")]
-    run = _collected(lab, plan, lines, start_ns, failed, kernel.marks(plan.plain["hosts"], lines))
+    counted = kernel.marks(plan.plain["hosts"], lines)
+    plan.remarks += counted.remarks
+    run = _collected(lab, plan, lines, start_ns, failed, counted.marks)
     left, also_failed = packets.left()
     return replace(run, tables=left.tables, remarks=(*run.remarks, *left.remarks), failed=(*run.failed, *also_failed))
 

@@ -17,6 +17,7 @@ from p4cc.analysis.recorded import read_table
 from p4cc.errors import UserError
 from p4cc.figures.chart import Axis, Chart, Line, Panel
 from p4cc.figures.series import xy
+from p4cc.lab.plan import LabRequest, plan_lab
 from p4cc.lab.run import COMPARISON, LabOptions, LabReport, run_lab
 from p4cc.running.destination import of_file
 from p4cc.running.request import RunRequest
@@ -27,7 +28,6 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from p4cc.lab.kernel_tcp import Hosts
-    from p4cc.lab.plan import LabRequest
 
 SHOWN = ("goodput_bps", "finish_ns", "timeouts", "drops", "marks_level1", "marks_level2", "peak_queue_pkts")
 FIGURE = "lab.png"
@@ -71,6 +71,10 @@ def compare(
 def _all(
     request: LabRequest, labs: Mapping[str, LabRequest], options: LabOptions, variants: tuple[str, ...]
 ) -> tuple[list[Side], LabReport]:
+    # What this machine cannot do is said before anything runs.
+    for lab in labs.values():
+        for variant in variants:
+            plan_lab(replace(lab, variant=variant))
     sides = _virtual(request, options, variants)
     report = LabReport()
     for variant in variants:

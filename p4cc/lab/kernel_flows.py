@@ -7,6 +7,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from p4cc.errors import UserError
 from p4cc.lab.kernel_tcp import KNOWN, PORT, configure, is_loaded, remark, shape, tcp_command, tcp_plan
 from p4cc.lab.linux_senders import linux_senders
 from p4cc.lab.processes import Program
@@ -29,6 +30,14 @@ class Marks:
 
 
 @dataclass(frozen=True)
+class Counted:
+    """Marks by flow, and remarks on those that are unknown."""
+
+    marks: Mapping[int, Marks]
+    remarks: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
 class KernelFlows:
     """Flows over TCP, whose senders are in the kernel."""
 
@@ -45,9 +54,10 @@ class KernelFlows:
 
     def remarks(self, line_rates_bps: Mapping[str, int]) -> Iterator[str]:
         """Limits hosts to their links' rates; remarks for readers of the results."""
-        if not self.flows:
-            return
-        yield remark(sorted(self.lab.plan.kernel_tcp), by_p4cc=self.senders is not None)
+        for loaded in (False, True):
+            labels = {flow.get("class", "") for flow in self.flows if self._is_loaded(flow) == loaded}
+            if labels:
+                yield remark(sorted(labels), loaded=loaded)
         yield from shape(self.lab.built, {host: line_rates_bps[host] for host in self.hosts if host in line_rates_bps})
 
     def programs(
@@ -70,18 +80,25 @@ class KernelFlows:
             made[name] = Program(f"TCP of {host}", words, folder / f"{name}.log", keeps_running=False)
         return made
 
-    def marks(self, addresses: Mapping[str, str], lines: Sequence[Mapping[str, Any]]) -> dict[int, Marks]:
+    def marks(self, addresses: Mapping[str, str], lines: Sequence[Mapping[str, Any]]) -> Counted:
         """What receivers counted, by flow; flows of the kernel's own senders have none."""
         if self.senders is None:
-            return {}
-        counted = self.senders.counted()
+            return Counted({})
+        try:
+            counted = self.senders.counted()
+        except UserError as error:
+            return Counted({}, (f"marks of the kernel's senders are unknown: {error.cause}",))
         ports = {line["flow"]: line["port"] for line in lines if line.get("type") == "flow"}
         found: dict[int, Marks] = {}
         for flow in self.flows:
             one = counted.get(f"{addresses[flow['src']]}:{ports.get(flow['id'])}")
             if one is not None and one["local"] == f"{addresses[flow['dst']]}:{PORT}":
                 found[flow["id"]] = Marks(one["received_k"], one["received_kdc"])
-        return found
+        missing = sum(flow["id"] not in found for flow in self.flows if self._is_loaded(flow))
+        return Counted(found, (f"marks of {missing} flows of the kernel's senders are unknown",) if missing else ())
+
+    def _is_loaded(self, flow: spec.FlowSpec) -> bool:
+        return self.senders is not None and _is_loaded(self.lab, self.network["algorithms"][flow["algorithm"]])
 
     def load(self) -> None:
         """Loads the senders, which takes its time; raises UserError."""
@@ -90,21 +107,21 @@ class KernelFlows:
 
     def _kernel_name(self, sender: Mapping[str, Any]) -> str:
         """The kernel's name of a sender of the engine's description."""
-        window: str = sender["cc"]["congestion_avoidance"]["name"]
-        slow_start: str = sender["cc"]["slow_start"]["name"]
-        if self.senders is not None and is_loaded(window, slow_start, self.lab.plan.hosts):
+        if self.senders is not None and _is_loaded(self.lab, sender):
             return self.senders.load(sender)
-        return KNOWN[window]
+        return KNOWN[sender["cc"]["congestion_avoidance"]["name"]]
+
+
+def _is_loaded(lab: Lab, sender: Mapping[str, Any]) -> bool:
+    """Whether p4cc's sender serves this one of the engine's description."""
+    cc = sender["cc"]
+    return is_loaded(cc["congestion_avoidance"]["name"], cc["slow_start"]["name"], lab.plan.hosts)
 
 
 @contextmanager
 def kernel_flows(lab: Lab, flows: Sequence[spec.FlowSpec], network: dict[str, Any]) -> Generator[KernelFlows]:
     """The flows of a lab that TCP sends, with p4cc's senders loaded for those that need them; raises UserError."""
-    configs = [network["algorithms"][flow["algorithm"]]["cc"] for flow in flows]
-    needs = any(
-        is_loaded(cc["congestion_avoidance"]["name"], cc["slow_start"]["name"], lab.plan.hosts) for cc in configs
-    )
-    if not needs:
+    if not any(_is_loaded(lab, network["algorithms"][flow["algorithm"]]) for flow in flows):
         yield KernelFlows(lab, flows, network, None)
         return
     with linux_senders(str(lab.plan.file)) as senders:

@@ -48,9 +48,9 @@ class HostSettings:
     rto_min_ns: int
 
 
-def remark(labels: Sequence[str], *, by_p4cc: bool) -> str:
-    """A remark for readers of the results; `by_p4cc` where p4cc's senders are loaded into the kernel."""
-    theirs = "loss recovery and timers" if by_p4cc else "slow start, loss recovery and timers"
+def remark(labels: Sequence[str], *, loaded: bool) -> str:
+    """A remark for readers of the results; `loaded` where p4cc's senders serve these flows in the kernel."""
+    theirs = "loss recovery and timers" if loaded else "slow start, loss recovery and timers"
     return (
         f"flows of {', '.join(labels)} are the kernel's TCP: of transport only mss_bytes, iw, rwnd and rto_min_ns are "
         f"applied; {theirs} are the kernel's"
@@ -67,6 +67,8 @@ def kernel_labels(case: Case, chosen: Sequence[str], hosts: Hosts | None = None)
         known = ", ".join(sorted(labels)) or "none"
         remedy = f"labels of this scenario's flows: {known}"
         raise UserError(f"no flows have the label {unknown[0]!r}", place="--kernel-tcp", remedy=remedy)
+    if hosts is not None and chosen:
+        raise UserError("both say what sends flows", place="--kernel-tcp", remedy="give --hosts or --kernel-tcp")
     if hosts == "agents":
         return frozenset()
     return frozenset(labels if hosts == "linux" or case.packets == "tcp" else chosen)
@@ -77,17 +79,18 @@ def check_senders(case: Case, labels: Container[str], place: str, hosts: Hosts |
     for sender in _senders(case, labels):
         window = sender.congestion_avoidance
         if window is None:
-            raise _unsupported("the kernel's TCP has no paced senders", place)
+            raise _unsupported("the kernel's TCP has no paced senders", place, hosts)
         python = window.python or sender.slow_start.python
         if python is None and is_loaded(window.name, sender.slow_start.name, hosts):
             _check_loaded(case, sender.slow_start.name, place)
             continue
-        _check(window, "congestion control for", KNOWN, place)
+        _check(window, "congestion control for", KNOWN, place, hosts)
         kernel = KNOWN[window.name or ""]
         if not kernel_has(kernel):
-            raise _unsupported(f"this machine's kernel has no congestion control {kernel}", place)
+            raise _unsupported(f"this machine's kernel has no congestion control {kernel}", place, hosts)
         # The kernel's CUBIC includes HyStart.
-        _check(sender.slow_start, "slow start", ("standard", *(["hystart"] if kernel == "cubic" else [])), place)
+        known = ("standard", *(["hystart"] if kernel == "cubic" else []))
+        _check(sender.slow_start, "slow start", known, place, hosts)
 
 
 def is_loaded(window: str | None, slow_start: str | None, hosts: Hosts | None) -> bool:
@@ -110,9 +113,9 @@ def _check_loaded(case: Case, slow_start: str | None, place: str) -> None:
         raise UserError(f"the kernel's TCP cannot read the code points of {profile}", place=place, remedy=remedy)
 
 
-def _check(algorithm: Algorithm, what: str, known: Container[str], place: str) -> None:
+def _check(algorithm: Algorithm, what: str, known: Container[str], place: str, hosts: Hosts | None) -> None:
     if algorithm.python is not None or algorithm.name not in known:
-        raise _unsupported(f"the kernel's TCP has no {what} {algorithm.python or algorithm.name}", place)
+        raise _unsupported(f"the kernel's TCP has no {what} {algorithm.python or algorithm.name}", place, hosts)
 
 
 def _senders(case: Case, labels: Container[str]) -> Iterator[Sender]:
@@ -121,7 +124,9 @@ def _senders(case: Case, labels: Container[str]) -> Iterator[Sender]:
             yield item.sender or case.variant
 
 
-def _unsupported(cause: str, place: str) -> UserError:
+def _unsupported(cause: str, place: str, hosts: Hosts | None) -> UserError:
+    if hosts == "linux":
+        return UserError(cause, place="--hosts", remedy="--hosts agents, or p4cc run")
     has = _AVAILABLE.read_text(encoding="ascii").split() if _AVAILABLE.exists() else []
     known = ", ".join(name for name, kernel in KNOWN.items() if kernel in has)
     remedy = f"a lab's TCP is the kernel's: use one of {known}; or --set transport.packets=udp, or p4cc run"

@@ -44,12 +44,20 @@ def lacks() -> tuple[str, ...]:
     program = command()
     if program is None:
         return ("p4cc-hosts is not built (make linux-hosts)",)
-    done = subprocess.run([program, "status"], capture_output=True, text=True, check=False, timeout=_PATIENCE_S)
+    done = _run(program, "status")
     mark = "cannot load: "
     found = [line.removeprefix(mark) for line in done.stdout.splitlines() if line.startswith(mark)]
     if done.returncode != 0:
         found.append(done.stderr.strip())
     return tuple(found)
+
+
+def _run(*line: str) -> subprocess.CompletedProcess[str]:
+    """Runs `p4cc-hosts`; one that does not end in time is killed, and counts as failed."""
+    try:
+        return subprocess.run(line, capture_output=True, text=True, check=False, timeout=_PATIENCE_S)
+    except subprocess.TimeoutExpired:
+        return subprocess.CompletedProcess(line, -1, "", f"{' '.join(line)} did not end in {_PATIENCE_S:.0f} s")
 
 
 @dataclass
@@ -92,15 +100,17 @@ class LinuxSenders:
 
     def unload(self) -> None:
         """Removes all of it; sockets that are left change to the system's default."""
-        if self._names:
-            self._call("unload")
-            self._names.clear()
-        with suppress(OSError):
-            self.cgroup.rmdir()
+        self._names.clear()
+        try:
+            # A load that was interrupted left pins without a name here.
+            if self.pins.exists():
+                self._call("unload")
+        finally:
+            with suppress(OSError):
+                self.cgroup.rmdir()
 
     def _call(self, *words: str) -> str:
-        line = [self.program, "--pins", str(self.pins), *words]
-        done = subprocess.run(line, capture_output=True, text=True, check=False, timeout=_PATIENCE_S)
+        done = _run(self.program, "--pins", str(self.pins), *words)
         if done.returncode != 0:
             raise UserError(done.stderr.strip(), place=self.place, remedy="see p4cc-hosts status")
         return done.stdout
@@ -114,7 +124,7 @@ def linux_senders(place: str) -> Generator[LinuxSenders]:
         raise UserError(f"the kernel cannot load p4cc's senders: {'; '.join(reasons)}", place=place, remedy=REMEDY)
     if program is None:
         raise ValueError("a machine without the command lacks it")
-    # One lab runs at a time: what others left is of killed ones.
+    # Only one lab runs at a time, so leftovers belong to killed labs.
     clean()
     name = f"{PREFIX}{os.getpid()}"
     made = LinuxSenders(program, PINS / name, _cgroups(place) / name, place)
@@ -139,12 +149,15 @@ def _cgroups(place: str) -> Path:
 
 
 def clean() -> int:
-    """Unloads what killed labs left in the kernel; returns of how many labs."""
-    program, left = command(), sorted(PINS.glob(f"{PREFIX}*"))
-    if program is None:
-        return 0
-    for pins in left:
-        subprocess.run([program, "--pins", str(pins), "unload"], check=False, capture_output=True, timeout=_PATIENCE_S)
-        with suppress(UserError, OSError):
-            (_cgroups(str(pins)) / pins.name).rmdir()
-    return len(left)
+    """Unloads what killed labs left in the kernel, with their control groups; returns the number of labs."""
+    program, left = command(), {path.name for path in PINS.glob(f"{PREFIX}*")}
+    groups: list[Path] = []
+    with suppress(UserError):
+        groups = sorted(_cgroups("").glob(f"{PREFIX}*"))
+    cleaned = {path.name for path in groups}
+    if program is not None:
+        cleaned |= {name for name in left if _run(program, "--pins", str(PINS / name), "unload").returncode == 0}
+    for group in groups:
+        with suppress(OSError):
+            group.rmdir()
+    return len(cleaned)

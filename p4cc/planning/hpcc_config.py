@@ -2,8 +2,8 @@
 
 A line is a key and its values; braces hold comments, as in that simulator's own explanation of the file. Every key
 that changes a result becomes a field of the scenario, or is refused with its line where p4cc has nothing of the kind.
-What is left over (names of output files, monitors, values that p4cc derives) is listed as a remark. Values and units
-are those that `scratch/third.cc` reads.
+What is left over (names of output files, monitors, values that p4cc derives) is listed as a remark. Values, units and
+defaults are those of `scratch/third.cc`; a key that the sender needs and whose default makes no sense is asked for.
 """
 
 from __future__ import annotations
@@ -60,7 +60,8 @@ _NO_EFFECT = {
     ),
     "L2_CHUNK_SIZE": "only L2_BACK_TO_ZERO 1 reads it",
     "INT_MULTI": "p4cc derives it from each port's rate",
-    "ACK_HIGH_PRIO": "its switches never read it: ACKs share the queue of data",
+    "PAUSE_TIME": "its receivers ignore it",
+    **dict.fromkeys(("DATA_RATE", "LINK_DELAY"), "the topology file has one for each link"),
     "PINT_LOG_BASE": "only CC_MODE 10 reads it",
     "PINT_PROB": "only CC_MODE 10 reads it",
 }
@@ -245,7 +246,7 @@ def _sender(config: _Config, nic_bps: int) -> dict[str, Any]:
         known = ", ".join(f"{number} ({known})" for number, known in _SENDERS.items())
         config.fail("CC_MODE", f"CC_MODE {mode} is not modelled", f"modes: {known}")
     sender = {"name": name, **_PARAMETERS[name](config, nic_bps), "r_min_mbps": config.mbps("MIN_RATE")}
-    windows = (int(config.number("HAS_WIN", default="0")), int(config.number("VAR_WIN", default="0")))
+    windows = (int(config.number("HAS_WIN", default="1")), int(config.number("VAR_WIN", default="0")))
     if windows == (1, 0) or (name == "hpcc" and windows != (1, 1)):
         config.fail(
             "VAR_WIN", f"{name} with HAS_WIN {windows[0]} and VAR_WIN {windows[1]} is not modelled", "set both to 1"
@@ -258,10 +259,10 @@ def _sender(config: _Config, nic_bps: int) -> dict[str, Any]:
 def _hpcc(config: _Config, nic_bps: int) -> dict[str, Any]:
     return {
         "eta": float(config.number("U_TARGET", default="0.95")),
-        "max_stage": int(config.number("MI_THRESH", default="0")),
+        "max_stage": int(config.number("MI_THRESH", default="5")),
         "ai_mbps": config.mbps("RATE_AI") * _SCALE_BPS / nic_bps,
         "reaction": "ack" if config.number("FAST_REACT", default="1") else "rtt",
-        "multi_rate": "on" if config.number("MULTI_RATE", default="0") else "off",
+        "multi_rate": "on" if config.number("MULTI_RATE", default="1") else "off",
     }
 
 
@@ -346,6 +347,8 @@ def _faults(config: _Config, topology: Topology) -> dict[str, Any]:
     if len(words) != 3:
         config.fail("LINK_DOWN", "LINK_DOWN needs three values", "write LINK_DOWN MICROSECONDS NODE NODE")
     after_us, *nodes = (config.decimal("LINK_DOWN", word) for word in words)
+    if any(node % 1 for node in nodes):
+        config.fail("LINK_DOWN", "LINK_DOWN names a fraction of a node", "write LINK_DOWN MICROSECONDS NODE NODE")
     if after_us == 0:
         return {}
     switches = set(topology.switch_names)
@@ -359,6 +362,11 @@ def _remarks(config: _Config) -> tuple[str, ...]:
     """What is not in the scenario, key by key; raises UserError for a key that nobody knows."""
     remarks: list[str] = []
     unknown: list[str] = []
+    if config.number("ACK_HIGH_PRIO", default="0") != 0:
+        remarks.append(
+            "ACK_HIGH_PRIO 1: hosts there send ACKs from a queue that PFC never pauses; here, as in its switches, ACKs "
+            "share the queue of data"
+        )
     for key, values in config.values.items():
         if key in config.used:
             continue

@@ -183,6 +183,34 @@ def test_the_command_line_says_what_sends_all_flows(tmp_path: Path, monkeypatch:
     assert tcp.settings != replace(tcp, hosts=None).settings
 
 
+def test_two_answers_to_what_sends_are_refused(tmp_path: Path) -> None:
+    with pytest.raises(UserError, match="give --hosts or --kernel-tcp"):
+        plan_lab(replace(beside(tmp_path, "linux"), hosts="agents"))
+
+
+def test_what_linux_cannot_send_names_the_option(tmp_path: Path) -> None:
+    prague = request(tmp_path, {"congestion_avoidance": {"name": "prague"}})
+    with pytest.raises(UserError, match="no congestion control for prague") as caught:
+        plan_lab(replace(prague, hosts="linux"))
+    assert caught.value.place == "--hosts"
+    assert caught.value.remedy == "--hosts agents, or p4cc run"
+
+
+def test_a_load_that_is_interrupted_leaves_nothing(own: str, tmp_path: Path) -> None:
+    del own, tmp_path
+    needs_senders()
+    before = registered()
+    cc = {"congestion_avoidance": {"name": "dctcp"}, "slow_start": {"name": "standard"}}
+    broken = {**cc, "slow_start": {"name": "standard", "no-such-parameter": 1}}
+    with linux_senders.linux_senders("test") as senders:
+        senders.load({"cc": cc, "iw": 10})
+        with pytest.raises(UserError, match="no-such-parameter"):
+            senders.load({"cc": broken, "iw": 10})
+    assert registered() == before
+    assert not senders.pins.exists()
+    assert not senders.cgroup.exists()
+
+
 def test_gst_in_the_kernel_meets_the_marks_that_the_switch_sets(own: str, tmp_path: Path) -> None:
     del own
     needs_senders()

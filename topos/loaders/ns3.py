@@ -4,9 +4,9 @@
     ids of the switches
     one link each: node node rate delay error_rate      (0 320 100Gbps 1000ns 0)
 
-Words count, not lines, and what follows the last link is not read, as in that simulator. Node i is the host `h<i>` or
-the switch `s<i>`; a switch's ports are numbered in the order of its links. The error rate is the chance that a packet
-is lost. A rate without a unit is in bit/s, as in ns-3.
+Beyond the first line words count, not lines, and what follows the last link is not read, as in that simulator. Node i
+is the host `h<i>` or the switch `s<i>`; a switch's ports are numbered in the order of its links. The error rate is the
+chance that a packet is lost. A rate without a unit is in bit/s, as in ns-3.
 
 The first line tells two descendants apart by its number of words: ns3-datacenter (PowerTCP, ABM) has four, with
 the number of top-of-rack switches in third place, which neither of us reads; SimAI has five or six, `nodes

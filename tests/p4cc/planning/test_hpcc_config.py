@@ -85,7 +85,7 @@ def imported(path: Path) -> Any:
 def test_its_configuration_gives_the_flows_of_the_comparison_with_it(simulator: Path) -> None:
     made = p4cc("import", str(written(simulator)), "mine.yaml", folder=simulator, env=BARE)
     assert made.returncode == 0, made.stderr
-    assert made.stdout.startswith("12 keys have no field; mine.yaml lists them")
+    assert made.stdout.startswith("11 keys have no field; mine.yaml lists them")
     said = (simulator / "mine.yaml").read_text(encoding="utf-8")
     assert "#   INT_MULTI 4: p4cc derives it from each port's rate" in said
     assert "file: mix/fat.txt" in said
@@ -136,6 +136,24 @@ def test_each_mode_is_the_sender_that_run_py_configures(simulator: Path) -> None
     assert (sender["name"], sender["g"], sender["ai_mbps"]) == ("dctcp_rate", 0.0625, 615.0)
 
 
+def test_a_key_that_is_left_out_has_the_simulators_default(simulator: Path) -> None:
+    """Of `scratch/third.cc`: has_win 1, var_win 0, mi_thresh 5, multi_rate, fast_react, u_target 0.95."""
+    sender = imported(written(simulator, ("MI_THRESH 0\n", ""), ("MULTI_RATE 0\n", "")))["variants"][0]["rate_control"]
+    assert (sender["max_stage"], sender["multi_rate"]) == (5, "on")
+    left_out = (("FAST_REACT 1\n", ""), ("U_TARGET 0.95\n", ""), ("HAS_WIN 1\n", ""), ("BUFFER_SIZE 32\n", ""))
+    document = imported(written(simulator, *left_out))
+    sender = document["variants"][0]["rate_control"]
+    assert (sender["reaction"], sender["eta"]) == ("ack", 0.95)
+    assert document["switch"]["buffer"]["bytes"] == 16 << 20
+    with pytest.raises(UserError, match="HAS_WIN 1 and VAR_WIN 0"):
+        imported(written(simulator, ("CC_MODE 3", "CC_MODE 1"), ("HAS_WIN 1\n", ""), ("VAR_WIN 1\n", "")))
+
+
+def test_what_hosts_do_with_acks_is_said(simulator: Path) -> None:
+    remarks = import_config(written(simulator, ("ACK_HIGH_PRIO 0", "ACK_HIGH_PRIO 1")), str).remarks
+    assert any(remark.startswith("ACK_HIGH_PRIO 1: hosts there") for remark in remarks)
+
+
 def test_links_that_go_down_count_from_the_first_flows(simulator: Path) -> None:
     document = imported(written(simulator, ("LINK_DOWN 0 0 0", "LINK_DOWN 100 0 16")))
     assert document["faults"] == [{"between": ["h0", "s16"], "down_ns": 2_000_100_000}]
@@ -154,6 +172,7 @@ def test_links_that_go_down_count_from_the_first_flows(simulator: Path) -> None:
         ("400 400000000000 1600", "400 400000000000 1500", 36, "neither equal nor proportional"),
         ("100000000000 400 4", "10000000000 400 4", 36, "the maps have no links of 100000000000 bit/s"),
         ("LINK_DOWN 0 0 0", "LINK_DOWN 5 0 17", 34, "no link joins nodes 0 and 17"),
+        ("LINK_DOWN 0 0 0", "LINK_DOWN 5 0.5 16", 34, "a fraction of a node"),
         ("BUFFER_SIZE 32", "BUFFER_SIZE x", 38, "BUFFER_SIZE is 'x'"),
         ("RATE_BOUND 1", "RATE_BOUND 1\nUSE_FLOODGATE 1\nX 2", 33, "USE_FLOODGATE and 1 more keys"),
         ("RATE_BOUND 1", "CC_MODE 3", 32, "CC_MODE is given twice"),
