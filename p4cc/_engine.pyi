@@ -316,7 +316,7 @@ class Program:
     def bfrt_text(self) -> str:
         """bf-rt.json, BF Runtime's schema of a TNA program."""
     def bmv2_json(self) -> str:
-        """BMv2 JSON as p4c writes it for v1model; raises CompileError for what the format cannot express."""
+        """BMv2 JSON as p4c writes it for v1model or PSA; raises CompileError for what the format cannot express."""
     def device_config(self) -> bytes:
         """What is pushed to a switch: the source as one self-contained text, or the BMv2 JSON as it was read."""
     def header_types(self) -> list[tuple[str, list[tuple[str, Literal["bool", "bit", "int", "varbit"], int]]]]:

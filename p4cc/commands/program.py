@@ -22,7 +22,12 @@ Defines = Annotated[
     typer.Option("--define", "-D", metavar="NAME[=VALUE]", help="Macro definition; repeatable."),
 ]
 Strict = Annotated[
-    str | None, typer.Option("--strict", metavar="CHIP", help="Report whatever this chip rejects as an error: tofino.")
+    str | None,
+    typer.Option(
+        "--strict",
+        metavar="RULES",
+        help="Report as errors whatever a chip rejects (tofino), or all warnings (course).",
+    ),
 ]
 
 
@@ -43,7 +48,7 @@ def compile_command(
     ] = None,
     bmv2_json: Annotated[
         Path | None,
-        typer.Option("--json", help="Write BMv2 JSON of a v1model program to this file; - for standard output."),
+        typer.Option("--json", help="Write BMv2 JSON of a v1model or PSA program to this file; - for standard output."),
     ] = None,
     ir: Annotated[
         Path | None, typer.Option("--ir", help="Write the text form of the IR to this file; - for standard output.")
@@ -61,6 +66,7 @@ def compile_command(
     * `p4cc compile p4src/v1model/ecn_dual.p4 --ir -`
     * `p4cc compile tna_switch.p4 --bfrt bf-rt.json`
     * `p4cc compile forward.p4 --strict tofino` reports whatever Tofino rejects as errors
+    * `p4cc compile forward.p4 --strict course` fails for a program with warnings
     """
     compiled = _compile(program, include, define, strict)
     _fail_on_errors(compiled)

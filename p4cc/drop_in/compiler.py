@@ -1,4 +1,4 @@
-"""p4c, p4c-bm2-ss and p4test by their own command lines: `python -m p4cc.drop_in.compiler p4c basic.p4`.
+"""p4c, p4c-bm2-ss, p4c-bm2-psa and p4test by their own command lines: `python -m p4cc.drop_in.compiler p4c basic.p4`.
 
 The options, exit codes and names of files are p4c's. An option that changes nothing here is named once on standard
 error; one whose result would be missing is refused.
@@ -7,6 +7,7 @@ error; one whose result would be missing is refused.
 from __future__ import annotations
 
 import argparse
+import re
 import sys
 from dataclasses import dataclass
 from enum import Enum
@@ -26,6 +27,7 @@ class Tool(Enum):
 
     DRIVER = "p4c"
     BM2_SS = "p4c-bm2-ss"
+    BM2_PSA = "p4c-bm2-psa"
     TEST = "p4test"
 
 
@@ -71,7 +73,9 @@ _REFUSED = (
 """Options that write or read what p4cc does not have."""
 
 _TARGETS = ("bmv2", "bmv2-ss-p4org")
-_ARCHITECTURES = ("v1model",)
+_ARCHITECTURES = ("v1model", "psa")
+_BACK_ENDS = {Tool.BM2_SS: "v1model", Tool.BM2_PSA: "psa"}
+"""What each of p4c's back ends for BMv2 compiles."""
 _LANGUAGES = ("p4-16", "p4_16", "16")
 _FORMATS = {".json": "json", ".bin": "binary", ".txt": "text", ".txtpb": "text"}
 
@@ -116,9 +120,11 @@ def _run(tool: Tool, words: list[str]) -> int:
     sys.stderr.write(compiled.rendered)
     if not compiled.ok:
         return 1
+    if tool is not Tool.TEST:
+        _check_architecture(compiled, _BACK_ENDS.get(tool, given.arch), program)
     if tool is Tool.DRIVER:
         _write_into(given, program, compiled)
-    elif tool is Tool.BM2_SS and given.output is not None:
+    elif tool in _BACK_ENDS and given.output is not None:
         _write(Path(given.output), compiled.bmv2_json())
     for file in _p4info_files(given):
         _write(file.path, _p4info(compiled, file.form))
@@ -161,10 +167,22 @@ def _check_target(given: argparse.Namespace) -> None:
         raise UserError(f"target {given.target} is not supported", remedy=f"use {', '.join(_TARGETS)}")
     if given.arch not in _ARCHITECTURES:
         raise UserError(
-            f"BMv2 JSON for {given.arch} is not supported", remedy="write the program for v1model, or use p4c itself"
+            f"BMv2 JSON for {given.arch} is not supported",
+            remedy=f"write the program for {' or '.join(_ARCHITECTURES)}, or use p4c itself",
         )
     if given.language.lower() not in _LANGUAGES:
         raise UserError(f"language {given.language} is not supported", remedy="translate the program to P4-16")
+
+
+def _check_architecture(compiled: CompiledProgram, wanted: str, program: Path) -> None:
+    """A back end takes programs of its own architecture only, as in p4c."""
+    found = re.search(r'^ *arch: "(\w+)"', compiled.p4info_text(), re.MULTILINE)
+    architecture = found.group(1) if found else wanted
+    if architecture != wanted:
+        remedy = (
+            f"compile it with p4c --arch {architecture}" if architecture in _ARCHITECTURES else "use another back end"
+        )
+        raise UserError(f"a program for {architecture}, not for {wanted}", place=str(program), remedy=remedy)
 
 
 def _write_into(given: argparse.Namespace, program: Path, compiled: CompiledProgram) -> None:

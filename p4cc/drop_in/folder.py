@@ -14,6 +14,8 @@ from p4cc.drop_in.compiler import Tool
 from p4cc.errors import UserError
 
 _SWITCHES = {
+    "psa_switch": "p4cc-switch",
+    "psa_switch_CLI": "p4cc-switch-cli",
     "simple_switch": "p4cc-switch",
     "simple_switch_grpc": "p4cc-switch",
     "simple_switch_CLI": "p4cc-switch-cli",

@@ -125,7 +125,7 @@ class CompiledProgram:
             return self._program.bfrt_text()
 
     def bmv2_json(self) -> str:
-        """BMv2 JSON of a v1model program; raises UserError for programs that the format cannot express."""
+        """BMv2 JSON of a program of v1model or PSA; raises UserError for programs that the format cannot express."""
         with _runs():
             return self._program.bmv2_json()
 
@@ -175,7 +175,7 @@ def compile_program(
     """Compiles P4-16 source, or reads BMv2 JSON; raises UserError only when the file cannot be read.
 
     `#include` searches the file's folder, `include`, then the folder of p4cc's own programs: `../include/headers.p4`
-    is found from everywhere, and so is `<p4cc/ecn_dual.p4>`. What the chip that `strict` names forbids is an error.
+    is found from everywhere, and so is `<p4cc/ecn_dual.p4>`. What the rules that `strict` names refuse is an error.
     """
     path = bundled.find_program(path)
     if not path.is_file():

@@ -40,7 +40,7 @@ pub fn compile(tree: &ast::Program) -> (Option<Program>, Vec<Diagnostic>) {
     compile_within(tree, Strict::Off, &Budget::default())
 }
 
-/// As [`compile`]; what a chip forbids is an error, too.
+/// As [`compile`]; what `strict` does not let pass is an error, too.
 ///
 /// `budget` is the one that the tree was parsed with. Its limits are errors, and so is [`Budget::cancel`],
 /// which any thread may call on a clone: the compilation then ends within milliseconds.
@@ -109,7 +109,8 @@ fn compile_all(
 ) -> (Option<Unit>, Vec<Diagnostic>) {
     let (unit, mut diagnostics) = compile_loudly(tree, libraries, strict, budget);
     p4cc_check::silence(tree, &mut diagnostics);
-    (unit, diagnostics)
+    strict.enforce(&mut diagnostics);
+    (unit.filter(|_| !failed(&diagnostics)), diagnostics)
 }
 
 /// Compiles with all warnings, those that `@noWarn` silences too.

@@ -132,10 +132,10 @@ fn passes(program: &Path, _: &Path) -> Option<Verdict> {
     Some(Verdict(if problems.is_empty() { "pass" } else { "fail" }, detail))
 }
 
-/// A v1model program as BMv2 JSON, and its test if it has one.
+/// A program of v1model or PSA as BMv2 JSON, and its test if it has one.
 fn passes_as_json(program: &Path, _: &Path) -> Option<Verdict> {
     let compiled = compile(program).program?;
-    if !matches!(compiled.architecture, p4cc_ir::Architecture::V1Model(_)) {
+    if matches!(compiled.architecture, p4cc_ir::Architecture::Tna(_)) {
         return None;
     }
     let document = match p4cc_bmv2json::write(&compiled) {

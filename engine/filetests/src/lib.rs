@@ -55,10 +55,16 @@ pub struct Failure {
     pub message: String,
 }
 
-/// Preprocesses, parses, checks and lowers a file, in a folder `strict` by the rules of Tofino.
+/// Preprocesses, parses, checks and lowers a file, in a folder `strict` by the rules of Tofino, in a folder
+/// `course` by those of a course.
 pub fn compile(path: &Path) -> Compiled {
-    let is_strict = path.components().any(|part| part.as_os_str() == "strict");
-    compile_strict(path, if is_strict { Strict::Tofino } else { Strict::Off })
+    let is_in = |folder: &str| path.components().any(|part| part.as_os_str() == folder);
+    let strict = match (is_in("strict"), is_in("course")) {
+        (true, _) => Strict::Tofino,
+        (_, true) => Strict::Course,
+        _ => Strict::Off,
+    };
+    compile_strict(path, strict)
 }
 
 /// The same by the rules of a chip.
@@ -76,6 +82,7 @@ fn compile_by(source: Source, mut diagnostics: Vec<Diagnostic>, strict: Strict) 
     let budget = Budget::default();
     let (ast, found) = p4cc_syntax::parse_within(&source, &budget);
     diagnostics.extend(found);
+    strict.enforce(&mut diagnostics);
     let (mut program, mut library, mut lacking) = (None, None, None);
     if !diagnostics.iter().any(|diagnostic| diagnostic.severity == Severity::Error) {
         let (made, found) = p4cc_compile::compile_unit_within(&ast, strict, &budget);

@@ -65,6 +65,25 @@ fn what_older_compilers_wrote_runs_as_in_bmv2() {
     assert!(problems.is_empty(), "{problems:#?}");
 }
 
+/// A document of our own for psa_switch, with the externs that p4cc's writer has no use for.
+#[test]
+fn externs_of_psa_run_as_in_psa_switch() {
+    let folder = folder("bmv2_own");
+    let problems = stf::run_files(&folder.join("psa.json"), &folder.join("psa.stf"));
+    assert!(problems.is_empty(), "{problems:#?}");
+    let mut document: Value = serde_json::from_str(
+        &std::fs::read_to_string(folder.join("psa.json")).expect("part of the repository"),
+    )
+    .expect("valid JSON");
+    document["parsers"].as_array_mut().expect("parsers").pop();
+    let (program, errors) = p4cc_bmv2json::read(&document.to_string());
+    assert!(program.is_none());
+    assert!(
+        errors.iter().any(|error| error.cause.contains("`parsers` has no `egress_parser`")),
+        "{errors:#?}"
+    );
+}
+
 /// A parser's `setValid` is an assignment to `$valid$` in p4c's JSON; a field list may hold constants, of
 /// which BMv2 keeps nothing.
 #[test]

@@ -92,6 +92,7 @@ impl Analysis {
     /// All that is wrong with the program, as `p4cc check` reports it.
     pub fn check(&self, budget: &Budget) -> Vec<Diagnostic> {
         let mut findings = self.findings.clone();
+        self.config.strict.enforce(&mut findings);
         if !self.has_errors() {
             let (_, found) = compile_unit_within(&self.tree, self.config.strict, budget);
             findings.extend(found);

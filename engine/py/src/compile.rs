@@ -126,7 +126,7 @@ impl Program {
         Ok(p4cc_bfrt::schema::json::text(&schema))
     }
 
-    /// The program as BMv2 JSON: as it was read, or as p4c's v1model back end would write it.
+    /// The program as BMv2 JSON: as it was read, or as p4c's back end for its architecture would write it.
     fn bmv2_json(&self, py: Python<'_>) -> PyResult<String> {
         let Runnable { device_config, program, .. } = self.runnable(py)?;
         if p4cc_bmv2json::is_document(device_config) {
@@ -242,10 +242,12 @@ fn compile(
 ) -> Program {
     let failed = |found: &[p4cc_syntax::Diagnostic]| found.iter().any(|one| one.severity == Severity::Error);
     let mut unit = None;
+    strict.enforce(&mut found);
     if !failed(&found) {
         let budget = p4cc_budget::Budget::default();
         let (tree, syntax) = p4cc_syntax::parse_within(&source, &budget);
         found.extend(syntax);
+        strict.enforce(&mut found);
         if !failed(&found) {
             let (compiled, checks) = p4cc_compile::compile_unit_within(&tree, strict, &budget);
             found.extend(checks);

@@ -39,14 +39,15 @@ impl Capture {
     }
 }
 
-struct Pcap {
+/// A file that packets are written to.
+pub(crate) struct Pcap {
     path: PathBuf,
     /// None after a write failed.
     file: Option<BufWriter<File>>,
 }
 
 impl Pcap {
-    fn create(path: PathBuf) -> io::Result<Self> {
+    pub fn create(path: PathBuf) -> io::Result<Self> {
         let mut file = BufWriter::new(File::create(&path)?);
         // Magic number of microsecond timestamps, version 2.4, no time zone, no accuracy.
         for word in [0xa1b2_c3d4_u32, 4 << 16 | 2, 0, 0, SNAPLEN, LINK_TYPE] {
@@ -56,7 +57,12 @@ impl Pcap {
         Ok(Self { path, file: Some(file) })
     }
 
-    fn write(&mut self, packet: &Packet) {
+    /// Whether all writes succeeded.
+    pub fn is_open(&self) -> bool {
+        self.file.is_some()
+    }
+
+    pub fn write(&mut self, packet: &Packet) {
         let Some(file) = &mut self.file else { return };
         let wall = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
         let len = packet.len();
@@ -70,7 +76,7 @@ impl Pcap {
         self.keep(written);
     }
 
-    fn flush(&mut self) {
+    pub fn flush(&mut self) {
         if let Some(file) = &mut self.file {
             let written = file.flush();
             self.keep(written);

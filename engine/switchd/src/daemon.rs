@@ -89,7 +89,7 @@ impl Daemon {
         let read = |path| program::device_config(path, &source, general.strict);
         let program = general.program.as_deref().map(read).transpose();
         let program = program.map_err(StartError::Program)?;
-        let ports = open_ports(general)?;
+        let ports = open_ports(options)?;
         let (shared, woken) =
             Shared::new(switch).map_err(|error| StartError::System("cannot start", error))?;
         let shared = Arc::new(shared);
@@ -112,7 +112,9 @@ impl Daemon {
         let messenger = move || deliver(&of, &to, bfrt_to.as_deref(), heard, translator);
         let messenger = thread("messenger").spawn(messenger).map_err(failed)?;
         let trace = crate::log::wants_trace(general);
-        let manner = Manner { busy_poll: general.links.busy_poll, trace, cpu: general.links.cpu };
+        let stop_on_assertion = options.stops_on_assertion();
+        let (busy_poll, cpu) = (general.links.busy_poll, general.links.cpu);
+        let manner = Manner { busy_poll, trace, cpu, stop_on_assertion };
         shared.switch.lock().control().set_tracing(trace);
         let dataplane = Dataplane::new(Arc::clone(&shared), woken, manner, ports, messenger.thread().clone());
         let dataplane = thread("dataplane").spawn(move || dataplane.run()).map_err(failed)?;
@@ -120,6 +122,11 @@ impl Daemon {
         let links = Links::start(Arc::clone(&shared), attaching).map_err(failed)?;
         tracing::info!(device_id = general.device_id, ports = general.interfaces.len(), "switch runs");
         Ok(Self { shared, server, thrift, bfrt, dataplane, messenger, links, looks })
+    }
+
+    /// Whether an assertion of the program did not hold, where that ends the switch.
+    pub fn has_failed(&self) -> bool {
+        self.shared.has_failed()
     }
 
     /// Stops in order: no more packets, then no more controllers. Says what was lost. Requests that wait for
@@ -183,21 +190,26 @@ fn switch_config(options: &Options) -> SwitchConfig {
     }
 }
 
-fn open_ports(general: &General) -> Result<Vec<Port>, StartError> {
-    let mut of_socket = match &general.packet_in {
-        Some(address) => {
-            let numbers: Vec<_> = general.interfaces.iter().map(|one| one.port).collect();
-            Interface::listen(address, &numbers)?.into_iter()
-        }
-        None => Vec::new().into_iter(),
+fn open_ports(options: &Options) -> Result<Vec<Port>, StartError> {
+    let general = &options.general;
+    let opened = if let Some(address) = &general.packet_in {
+        let numbers: Vec<_> = general.interfaces.iter().map(|one| one.port).collect();
+        Interface::listen(address, &numbers)?
+    } else if let Some(wait) = options.files_after() {
+        let named: Vec<_> = general.interfaces.iter().map(|one| (one.port, one.interface.as_str())).collect();
+        Interface::files(&named, wait)?
+    } else {
+        Vec::new()
     };
+    let mut opened = opened.into_iter();
     let open = |one: &crate::options::InterfaceOption| {
-        let interface = match of_socket.next() {
+        let interface = match opened.next() {
             Some(interface) => interface,
             None => Interface::open(&one.interface, general.links.ring_frames, general.links.io)?,
         };
         tracing::info!(port = one.port, interface = one.interface, io = interface.way(), "port attached");
-        Ok(Port::new(one.port, interface, &general.links, capture(general, &one.interface)?))
+        let capture = if options.files_after().is_some() { None } else { capture(general, &one.interface)? };
+        Ok(Port::new(one.port, interface, &general.links, capture))
     };
     general.interfaces.iter().map(open).collect()
 }

@@ -44,6 +44,8 @@ pub(crate) struct Manner {
     pub trace: bool,
     /// Processor to stay on.
     pub cpu: Option<usize>,
+    /// End the switch when an assertion does not hold.
+    pub stop_on_assertion: bool,
 }
 
 /// The data plane.
@@ -92,7 +94,8 @@ struct Faults {
 }
 
 impl Faults {
-    fn look(&mut self, switch: &Switch) {
+    /// Tells the log what is new; whether an assertion did not hold, which may end the switch.
+    fn look(&mut self, switch: &Switch, is_end: bool) -> bool {
         let (counters, limit) = (switch.observation().counters(), switch.config().pass_limit);
         if let Some(dropped) = self.pass_limit.look(counters.drops.of(DropCause::PassLimit)) {
             tracing::warn!(
@@ -102,16 +105,17 @@ impl Faults {
                  resubmits or copies without end; correct it, or raise --pass-limit"
             );
         }
-        if let Some(failed) = self.assertions.look(counters.assertions_failed) {
-            let mut places = Vec::new();
-            for (place, count) in switch.observation().failed_assertions() {
-                if self.places.insert(place.to_owned(), count) != Some(count) && places.len() < MAX_PLACES {
-                    places.push(place.to_owned());
-                }
+        let Some(failed) = self.assertions.look(counters.assertions_failed) else { return false };
+        let mut places = Vec::new();
+        for (place, count) in switch.observation().failed_assertions() {
+            if self.places.insert(place.to_owned(), count) != Some(count) && places.len() < MAX_PLACES {
+                places.push(place.to_owned());
             }
-            let places = places.join(", ");
-            tracing::warn!(failed, "{places} did not hold; processing of the packets continued");
         }
+        let places = places.join(", ");
+        let so = if is_end { "the switch ends" } else { "processing of the packets continued" };
+        tracing::warn!(failed, "{places} did not hold; {so}");
+        true
     }
 }
 
@@ -181,7 +185,10 @@ impl Dataplane {
         }
         // What is left is due now.
         moved += usize::from(share.is_used_up(&switch));
-        self.faults.look(&switch);
+        let is_end = self.manner.stop_on_assertion;
+        if self.faults.look(&switch, is_end) && is_end {
+            shared.fail();
+        }
         let told = switch.has_messages();
         if self.manner.trace {
             let (events, lines) = (switch.control().take_trace(), switch.control().take_logs());

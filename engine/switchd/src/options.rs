@@ -7,6 +7,7 @@ use std::ffi::OsString;
 use std::net::{IpAddr, SocketAddr};
 use std::path::{Path, PathBuf};
 use std::str::FromStr;
+use std::time::Duration;
 
 use clap::{Args, CommandFactory, FromArgMatches, Parser, ValueEnum};
 use p4cc_compile::Strict;
@@ -71,8 +72,9 @@ impl FromStr for InterfaceOption {
     type Err = String;
 
     fn from_str(text: &str) -> Result<Self, String> {
+        // p4c's test runner passes `-i 0@pcap0` as one word.
         let (port, interface) =
-            text.split_once('@').ok_or("write PORT@INTERFACE, such as 1@s1-eth1".to_owned())?;
+            text.trim().split_once('@').ok_or("write PORT@INTERFACE, such as 1@s1-eth1".to_owned())?;
         Ok(Self { port: parse_port(port)?, interface: interface.to_owned() })
     }
 }
@@ -121,8 +123,9 @@ pub struct General {
     /// Preprocessor macro; repeatable
     #[arg(short = 'D', long = "define", value_name = "NAME[=VALUE]")]
     pub define: Vec<String>,
-    /// Reject the program if this chip would reject it: `tofino`
-    #[arg(long, value_name = "CHIP", default_value = "off")]
+    /// Reject the program for what these rules refuse: `tofino` for what
+    /// the chip rejects, `course` for warnings
+    #[arg(long, value_name = "RULES", default_value = "off")]
     pub strict: Strict,
     /// Attach an interface as a port; repeatable
     #[arg(short = 'i', long = "interface", value_name = "PORT@INTERFACE")]
@@ -131,6 +134,10 @@ pub struct General {
     /// or tcp://HOST:PORT, as sent by PTF's nanomsg platform
     #[arg(long, value_name = "ADDRESS")]
     pub packet_in: Option<String>,
+    /// Receive the packets of each port from INTERFACE_in.pcap, and write what it
+    /// sends to INTERFACE_out.pcap; starts after this number of seconds
+    #[arg(long, value_name = "SECONDS", conflicts_with = "packet_in", allow_negative_numbers = true)]
+    use_files: Option<i64>,
     /// Execution engine: `interp` is the interpreter,
     /// `native` compiles to native code where supported
     #[arg(long, value_name = "BACK-END", default_value = "native")]
@@ -139,6 +146,10 @@ pub struct General {
     /// the highest ever seen; with `bmv2`, the one with the highest id among those connected
     #[arg(long, value_name = "RULE", default_value = "spec")]
     pub arbitration: Rule,
+    /// End with exit code 1 when an assert or assume of the program fails, as BMv2 does;
+    /// --use-files implies it
+    #[arg(long)]
+    stop_on_assertion: bool,
     /// Device id of P4Runtime
     #[arg(long, default_value_t = 0)]
     pub device_id: u64,
@@ -321,8 +332,8 @@ pub struct Options {
     pub general: General,
     /// After `--`.
     pub target: Target,
-    /// Called as BMv2's simple_switch, which serves no P4Runtime: the port that simple_switch_grpc takes when
-    /// nobody says otherwise is left to switches of that name.
+    /// Called as BMv2's simple_switch or psa_switch, which serve no P4Runtime: the default port of
+    /// simple_switch_grpc is left to switches of that name.
     pub without_p4runtime: bool,
     /// Called by a name of BMv2's without a port for Thrift, which has BMv2's then, unless that is taken.
     pub thrift_unasked: bool,
@@ -337,6 +348,9 @@ fn is_bmv2(program: Option<&OsString>) -> bool {
     name.is_some_and(|name| ["simple_switch", "simple_switch_grpc", "psa_switch"].contains(&name))
 }
 
+/// BMv2's programs without P4Runtime.
+const WITHOUT_P4RUNTIME: [&str; 2] = ["simple_switch", "psa_switch"];
+
 impl Options {
     /// Reads a command line, the program's name first.
     ///
@@ -346,7 +360,7 @@ impl Options {
         let mut args: Vec<OsString> = args.into_iter().collect();
         let is_bmv2 = is_bmv2(args.first());
         let name = args.first().and_then(|name| Path::new(name).file_name());
-        let without_p4runtime = name.is_some_and(|name| name == "simple_switch");
+        let without_p4runtime = name.is_some_and(|name| WITHOUT_P4RUNTIME.iter().any(|one| name == *one));
         let target_args = match args.iter().position(|arg| arg == "--") {
             Some(at) => args.split_off(at),
             None => vec!["--".into()],
@@ -357,6 +371,8 @@ impl Options {
             let port = |port| InterfaceOption { port, interface: address.clone() };
             general.interfaces = (0..PACKET_IN_PORTS).map(port).collect();
         }
+        // Pipes are opened in the order in which BMv2 opens them, as their writers expect.
+        general.interfaces.sort_by_key(|one| if general.use_files.is_some() { one.port } else { 0 });
         // The place of the program's name is taken by the dashes.
         let target = Target::from_arg_matches(&Target::command().try_get_matches_from(target_args)?)?;
         let thrift_unasked = is_bmv2 && general.thrift_port.is_none();
@@ -391,6 +407,17 @@ impl Options {
         Ok(())
     }
 
+    /// How long to wait before packets are read from files, where `--use-files` asks for it; a negative
+    /// number is no wait.
+    pub fn files_after(&self) -> Option<Duration> {
+        self.general.use_files.map(|seconds| Duration::from_secs(u64::try_from(seconds).unwrap_or(0)))
+    }
+
+    /// Whether a failed assertion ends the switch: who drives it through files is a test.
+    pub fn stops_on_assertion(&self) -> bool {
+        self.general.stop_on_assertion || self.general.use_files.is_some()
+    }
+
     /// Where to serve P4Runtime, and whether it was asked for.
     ///
     /// # Errors
@@ -416,6 +443,11 @@ impl Options {
             ("--nanolog", unused.nanolog.is_some(), "events go to the log"),
             ("--log-file-max-size", unused.log_file_max_size.is_some(), "the log is a single file"),
             ("--log-file-max-files", unused.log_file_max_files.is_some(), "the log is a single file"),
+            (
+                "--pcap",
+                self.general.pcap.is_some() && self.general.use_files.is_some(),
+                "packets are in files",
+            ),
             ("--dump-packet-data", unused.dump_packet_data.is_some(), "use --pcap"),
             (
                 "--notifications-addr",
@@ -556,7 +588,7 @@ mod tests {
             let args = [name, "x.json", "--thrift-port", "9090"];
             Options::parse(args.map(OsString::from)).expect("a good line").without_p4runtime
         };
-        assert!(named("/usr/bin/simple_switch"));
+        assert!(named("/usr/bin/simple_switch") && named("psa_switch"));
         assert!(!named("simple_switch_grpc") && !named("p4cc-switch"));
     }
 
@@ -575,6 +607,25 @@ mod tests {
         assert_eq!(options.target.cpu_port, Some(255));
         assert_eq!(options.grpc_addr(), Ok(("0.0.0.0:50051".parse().unwrap(), true)));
         assert_eq!(options.without_effect(), ["--nanolog has no effect: events go to the log"]);
+    }
+
+    #[test]
+    fn a_line_of_p4cs_test_runner_is_understood() {
+        let words = "simple_switch --log-file switch.log --log-flush --use-files 0 --dump-packet-data 10240 \
+                     --thrift-port 9913 --device-id 823";
+        // The runner passes each interface as one word.
+        let words = words.split_whitespace().chain(["-i 2@pcap2", "-i 0@pcap0", "/tmp/arith.json"]);
+        let options = Options::parse(words.map(OsString::from)).expect("a good line");
+        assert_eq!(options.files_after(), Some(Duration::ZERO));
+        let interfaces: Vec<_> =
+            options.general.interfaces.iter().map(|one| one.interface.as_str()).collect();
+        assert_eq!(interfaces, ["pcap0", "pcap2"]);
+        let wait = |line| parse(line).expect("a good line").files_after();
+        assert_eq!(wait("x.json --use-files 3"), Some(Duration::from_secs(3)));
+        assert_eq!(wait("x.json --use-files=-1"), Some(Duration::ZERO));
+        assert_eq!(wait("x.json"), None);
+        let stops = |line| parse(line).expect("a good line").stops_on_assertion();
+        assert!(stops("x.json --use-files 0") && stops("x.json --stop-on-assertion") && !stops("x.json"));
     }
 
     #[test]
@@ -624,6 +675,7 @@ mod tests {
             ("--no-p4 --rate-bps 1@5", "there is no port 1"),
             ("--no-p4 --rate-bps 1@fast", "`fast`"),
             ("--no-p4 --loss 1.5", "below 1"),
+            ("--no-p4 --use-files 0 --packet-in ipc:///tmp/x.ipc", "--packet-in"),
             ("--no-p4 --buffer-alpha-log2 1", "--buffer-bytes"),
             ("--no-p4 --thrift-addr 0.0.0.0", "--thrift-port"),
             ("--no-p4 --thrift-port 1 --thrift-addr nowhere", "nowhere"),

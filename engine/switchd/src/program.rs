@@ -21,13 +21,18 @@ pub fn device_config(path: &Path, options: &Options, strict: Strict) -> Result<S
         }
         return Ok(text);
     }
-    let (source, found) = Source::load(path, options);
+    let (source, mut found) = Source::load(path, options);
+    strict.enforce(&mut found);
     if found.iter().any(|one| one.severity == Severity::Error) {
         return Err(source.render(&found, false));
     }
     if strict != Strict::Off {
         let budget = p4cc_budget::Budget::default();
-        let (tree, _) = p4cc_syntax::parse_within(&source, &budget);
+        let (tree, mut syntax) = p4cc_syntax::parse_within(&source, &budget);
+        strict.enforce(&mut syntax);
+        if syntax.iter().any(|one| one.severity == Severity::Error) {
+            return Err(source.render(&syntax, false));
+        }
         let (program, found) = p4cc_compile::compile_within(&tree, strict, &budget);
         if program.is_none() {
             return Err(source.render(&found, false));

@@ -59,6 +59,8 @@ pub struct Shared {
     /// Of these ports.
     states: Mutex<BTreeMap<u32, PortState>>,
     stopping: AtomicBool,
+    /// An assertion did not hold, where that ends the switch.
+    failed: AtomicBool,
 }
 
 impl Shared {
@@ -80,6 +82,7 @@ impl Shared {
             interfaces: Mutex::default(),
             states: Mutex::default(),
             stopping: AtomicBool::new(false),
+            failed: AtomicBool::new(false),
         };
         Ok((shared, woken))
     }
@@ -131,6 +134,15 @@ impl Shared {
     pub(crate) fn stop(&self) {
         self.stopping.store(true, Ordering::Release);
         self.wake();
+    }
+
+    /// Notes that the switch is to end because of its program.
+    pub(crate) fn fail(&self) {
+        self.failed.store(true, Ordering::Release);
+    }
+
+    pub(crate) fn has_failed(&self) -> bool {
+        self.failed.load(Ordering::Acquire)
     }
 
     pub(crate) fn is_stopping(&self) -> bool {

@@ -13,6 +13,7 @@ from p4cc.planning.programs import compile_program
 
 ROOT = Path(__file__).resolve().parents[3]
 PROGRAM = ROOT / "tests/p4runtime/everything.p4"
+PSA = ROOT / "engine/filetests/cases/run/psa_externs.p4"
 
 
 def test_the_driver_writes_its_files_into_the_folder(tmp_path: Path) -> None:
@@ -104,7 +105,8 @@ def test_options_without_effect_are_named_once(tmp_path: Path, capsys: pytest.Ca
         (["--toJSON", "ir.json"], "--toJSON is not supported"),
         (["--std", "p4-14"], "language p4-14 is not supported"),
         (["--target", "ebpf"], "target ebpf is not supported"),
-        (["--arch", "psa"], "BMv2 JSON for psa is not supported"),
+        (["--arch", "pna"], "BMv2 JSON for pna is not supported"),
+        (["--arch", "psa"], "a program for v1model, not for psa"),
         (["--p4runtime-files", "info.protobuf"], "the ending of the file does not tell its format"),
         (["--unknown"], "unrecognized arguments: --unknown"),
     ],
@@ -120,6 +122,20 @@ def test_what_p4cc_does_not_have_is_refused_by_name(
             code = ended.code
     assert code == 1
     assert cause in capsys.readouterr().err
+
+
+def test_psa_programs_are_for_their_back_end(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["p4c", "--target", "bmv2", "--arch", "psa", "-o", str(tmp_path / "driver"), str(PSA)]) == 0
+    assert main(["p4c-bm2-psa", "-o", str(tmp_path / "direct.json"), str(PSA)]) == 0
+    made, direct = (tmp_path / "driver" / f"{PSA.stem}.json").read_text(), (tmp_path / "direct.json").read_text()
+    assert made == direct
+    document = json.loads(direct)
+    assert [parser["name"] for parser in document["parsers"]] == ["ingress_parser", "egress_parser"]
+    assert {one["type"] for one in document["extern_instances"]} >= {"Counter"}
+    for words in (["p4c"], ["p4c-bm2-ss"], ["p4c", "--arch", "v1model"]):
+        assert main([*words, "-o", str(tmp_path / "wrong"), str(PSA)]) == 1
+        assert "a program for psa, not for v1model" in capsys.readouterr().err
+    assert not (tmp_path / "wrong").exists()
 
 
 def test_an_error_in_the_program_is_exit_code_1_and_no_file(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

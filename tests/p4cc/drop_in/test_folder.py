@@ -12,7 +12,18 @@ import pytest
 from p4cc.drop_in import folder as drop_in
 from p4cc.errors import UserError
 
-NAMES = ["p4c", "p4c-bm2-ss", "p4runtime-sh", "p4test", "simple_switch", "simple_switch_CLI", "simple_switch_grpc"]
+NAMES = [
+    "p4c",
+    "p4c-bm2-psa",
+    "p4c-bm2-ss",
+    "p4runtime-sh",
+    "p4test",
+    "psa_switch",
+    "psa_switch_CLI",
+    "simple_switch",
+    "simple_switch_CLI",
+    "simple_switch_grpc",
+]
 PATIENCE_S = 60
 
 

@@ -117,8 +117,8 @@ impl<'j> Reader<'j> {
     /// The function that verifies checksums, or the one that updates them.
     pub(super) fn checksums(&mut self, verify: bool) -> Func {
         self.b.begin();
-        if verify {
-            self.errors_to_format();
+        if verify && let Some(error) = self.metadata_var(&["standard_metadata.parser_error"]) {
+            self.errors_to_format(error);
         }
         let root = self.root;
         for item in items(root, "checksums").unwrap_or_default() {
@@ -193,7 +193,7 @@ impl<'j> Reader<'j> {
         self.b.finish("deparser", &Terminator::Return)
     }
 
-    fn deparse(&mut self, deparser: &'j Value) -> Res<'j, ()> {
+    pub(super) fn deparse(&mut self, deparser: &'j Value) -> Res<'j, ()> {
         for primitive in items(deparser, "primitives")? {
             self.primitive(primitive)?;
             self.faults.check_budget(primitive)?;

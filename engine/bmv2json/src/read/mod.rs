@@ -1,4 +1,4 @@
-//! The reader: BMv2 JSON, as p4c's v1model back end writes it, becomes a program of the IR.
+//! The reader: BMv2 JSON, as p4c's back ends for v1model and PSA write it, becomes a program of the IR.
 //!
 //! [`read`] takes the text of a document and gives a program that the verifier accepts, or errors with the
 //! path in the document, the cause and a remedy. Where the format's meaning is BMv2's own, the program does
@@ -24,6 +24,7 @@ mod objects;
 mod parser;
 mod pipeline;
 mod primitive;
+mod psa;
 mod shape;
 mod table;
 mod term;
@@ -93,6 +94,8 @@ struct Reader<'j> {
     params: Vec<VarId>,
     in_parser: bool,
     in_deparser: bool,
+    /// The document is for psa_switch.
+    is_psa: bool,
 }
 
 impl<'j> Reader<'j> {
@@ -112,6 +115,7 @@ impl<'j> Reader<'j> {
             params: Vec::new(),
             in_parser: false,
             in_deparser: false,
+            is_psa: psa::is_for_psa_switch(root),
         }
     }
 
@@ -151,7 +155,7 @@ impl<'j> Reader<'j> {
         }
         self.shapes();
         self.objects();
-        let metadata = self.standard_metadata();
+        let metadata = if self.is_psa { None } else { Some(self.standard_metadata()) };
         let pipelines = self.pipelines();
         for pipeline in pipelines.into_iter().flatten() {
             self.each_of(pipeline, "action_profiles", Self::profile);
@@ -162,16 +166,23 @@ impl<'j> Reader<'j> {
             self.each_of(pipeline, "tables", Self::table);
         }
         self.hide_actions();
-        let [ingress, egress] = pipelines;
+        match metadata {
+            Some(metadata) => self.v1model(pipelines, metadata),
+            None => self.psa(pipelines),
+        }
+        self.unused_sets();
+    }
+
+    /// The entry points of a program of v1model.
+    fn v1model(&mut self, [ingress, egress]: [Option<&'j Value>; 2], metadata: StandardMetadata) {
         let funcs = [
             self.parser(),
             self.checksums(true),
-            self.pipeline(ingress, "ingress"),
-            self.pipeline(egress, "egress"),
+            self.pipeline(ingress, "ingress", None),
+            self.pipeline(egress, "egress", None),
             self.checksums(false),
             self.deparser(),
         ];
-        self.unused_sets();
         let first = self.program.funcs.len();
         self.program.funcs.extend(funcs);
         let func = |number: usize| FuncId::from_index(first + number);

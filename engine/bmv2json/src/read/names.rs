@@ -73,6 +73,18 @@ pub(super) struct SetInfo<'j> {
     pub used: bool,
 }
 
+/// An instance of an extern.
+#[derive(Clone, Debug)]
+pub(super) enum Instance {
+    Counter(CounterId),
+    Meter(MeterId),
+    Hash(HashAlgorithm),
+    /// The least and the greatest number.
+    Random(Bits, Bits),
+    /// The running sum.
+    Checksum(VarId),
+}
+
 /// What names and ids stand for.
 #[derive(Default)]
 pub(super) struct Objects<'j> {
@@ -83,6 +95,8 @@ pub(super) struct Objects<'j> {
     /// Fields that feed each selector.
     pub selector_inputs: BTreeMap<&'j str, &'j [Value]>,
     pub sets: BTreeMap<&'j str, SetInfo<'j>>,
+    /// Instances of psa_switch's externs.
+    pub instances: BTreeMap<&'j str, Instance>,
     pub calculations: BTreeMap<&'j str, Calculation<'j>>,
     /// Digest and elements by id.
     pub learn_lists: BTreeMap<u32, (DigestId, &'j [Value])>,

@@ -27,7 +27,7 @@ pub(super) fn visible(name: &str) -> ControlPlaneName {
 }
 
 /// The algorithm of a calculation or selector of this name.
-fn algorithm<'j>(program: &mut Program, name: &str, value: &'j Value) -> Res<'j, HashAlgorithm> {
+pub(super) fn algorithm<'j>(program: &mut Program, name: &str, value: &'j Value) -> Res<'j, HashAlgorithm> {
     let mut custom = |width| {
         program.custom_crcs.push(CustomCrc { name: name.to_owned(), width, start: None });
         CustomCrcId::from_index(program.custom_crcs.len() - 1)
@@ -63,10 +63,7 @@ impl<'j> Reader<'j> {
         self.each("calculations", Self::calculation);
         self.each("field_lists", Self::field_list);
         self.each("learn_lists", Self::learn_list);
-        self.each("extern_instances", |_, item| {
-            let remedy = "use v1model's externs only; others need a switch that was built with them";
-            fault(item, format!("the extern instance `{:.60}` is unknown", name_of(item)?), remedy)
-        });
+        self.each("extern_instances", Self::instance);
         self.errors_of_program();
     }
 
@@ -85,7 +82,7 @@ impl<'j> Reader<'j> {
     }
 
     /// Takes what an object's cells take of memory.
-    fn cells(&self, item: &'j Value, object: &impl HasCells) -> Res<'j, ()> {
+    pub(super) fn cells(&self, item: &'j Value, object: &impl HasCells) -> Res<'j, ()> {
         let bytes = usize::try_from(object.state_bytes()).unwrap_or(usize::MAX);
         if self.b.charge(Resource::StateBytes, bytes) { Ok(()) } else { self.faults.over(item) }
     }
@@ -160,7 +157,7 @@ impl<'j> Reader<'j> {
     }
 
     /// Variables behind `[header, field]`, or all of a header.
-    fn listed_vars(&self, element: &'j Value) -> Res<'j, Vec<VarId>> {
+    pub(super) fn listed_vars(&self, element: &'j Value) -> Res<'j, Vec<VarId>> {
         match typed(element)? {
             ("field", pair) => {
                 let [header, field] = tuple::<2>(pair)?;

@@ -14,7 +14,7 @@ use super::shape::INDEX_WIDTH;
 use super::term::HeaderRef;
 use p4cc_ir::{
     BinOp, Bits, BlockId, ControlPlaneName, Func, HeaderId, Inst, Keyset, MatchKind, Operand, Terminator,
-    VarType, core_errors,
+    VarId, VarType, core_errors,
 };
 
 /// Width of error codes.
@@ -68,7 +68,7 @@ impl<'j> Reader<'j> {
         self.b.finish("parser", &Terminator::Accept)
     }
 
-    fn states(&mut self, parser: &'j Value) -> Res<'j, ()> {
+    pub(super) fn states(&mut self, parser: &'j Value) -> Res<'j, ()> {
         let states = items(parser, "parse_states")?;
         let mut blocks = BTreeMap::new();
         for state in states {
@@ -208,7 +208,7 @@ impl<'j> Reader<'j> {
     }
 
     /// Extracts into the one of several headers that `next` chooses, and raises `next`.
-    fn extract_chosen(&mut self, headers: &[HeaderId], next: p4cc_ir::VarId, bits: Option<&Operand>) {
+    fn extract_chosen(&mut self, headers: &[HeaderId], next: VarId, bits: Option<&Operand>) {
         let size = constant(INDEX_WIDTH, headers.len() as u64);
         let next = Operand::Var(next);
         let room = self.b.binary(BinOp::Lt { signed: false }, INDEX_WIDTH, next.clone(), size);
@@ -407,11 +407,10 @@ impl<'j> Reader<'j> {
     }
 
     /// After the parser the program compares with the format's codes.
-    pub(super) fn errors_to_format(&mut self) {
+    pub(super) fn errors_to_format(&mut self, error: VarId) {
         if self.objects.error_codes.is_empty() {
             return;
         }
-        let Some(error) = self.metadata_var(&["standard_metadata.parser_error"]) else { return };
         let width = self.b.ty(error).width();
         let code = self.b.resize(Operand::Var(error), width, false, ERROR_WIDTH);
         let code = self.translated(code, false);

@@ -37,15 +37,19 @@ impl<'j> Reader<'j> {
         ["ingress", "egress"].map(|name| {
             let found = all.iter().find(|item| item.get("name").and_then(Value::as_str) == Some(name));
             if found.is_none() {
-                let remedy = "read programs of p4c's v1model back end";
+                let remedy = "read programs of p4c's back ends for v1model and PSA";
                 self.faults.complain(root, format!("there is no pipeline `{name}`"), remedy);
             }
             found
         })
     }
 
-    pub(super) fn pipeline(&mut self, item: Option<&'j Value>, name: &str) -> Func {
+    /// A pipeline; `error` takes the parser's error as the format numbers it.
+    pub(super) fn pipeline(&mut self, item: Option<&'j Value>, name: &str, error: Option<VarId>) -> Func {
         self.b.begin();
+        if let Some(error) = error {
+            self.errors_to_format(error);
+        }
         if let Some(Err(fault)) = item.map(|item| self.nodes(item)) {
             self.faults.report(fault);
         }

@@ -146,7 +146,7 @@ impl<'j> Reader<'j> {
         }
     }
 
-    fn extern_call(&mut self, call: &'j Value, extern_call: ExternCall) -> Res<'j, ()> {
+    pub(super) fn extern_call(&mut self, call: &'j Value, extern_call: ExternCall) -> Res<'j, ()> {
         if self.in_deparser {
             return fault(call, "an extern is called in a deparser", NOT_P4C);
         }
@@ -498,6 +498,7 @@ impl<'j> Reader<'j> {
                 let bytes = self.exact(bytes)?.operand;
                 self.extern_call(call, ExternCall::Truncate { bytes })
             }
+            method if self.is_psa && method.starts_with('_') => self.method(call, method),
             other => {
                 let remedy = "use v1model's externs and primitives only";
                 fault(call, format!("the primitive `{other:.60}` is unknown"), remedy)
@@ -565,7 +566,7 @@ impl<'j> Reader<'j> {
     }
 
     /// Calls an extern that writes a result of some width, and puts it where it belongs.
-    fn store_result(
+    pub(super) fn store_result(
         &mut self,
         dst: &'j Value,
         width: impl FnOnce(u32) -> u32,

@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use p4cc_ir::{BlockId, Func, FuncId, Inst, Operand, Terminator};
+use p4cc_ir::{BlockId, Func, Inst, Operand, Terminator};
 use serde_json::{Value, json};
 
 use super::inst::Place;
@@ -98,7 +98,8 @@ impl Writer<'_> {
                 lines.lines.push(Line::Primitive(self.set(place, param.var, typed("runtime_data", at))));
             }
             let end = lines.label();
-            self.func(&mut lines, place, action.body, Ends { returns: end, exits: end }, 0)?;
+            let body = &self.program.funcs[action.body.index()];
+            self.func(&mut lines, place, body, Ends { returns: end, exits: end }, 0)?;
             lines.lines.push(Line::Here(end));
             let primitives = lines.resolved();
             self.made.actions.push(json!({
@@ -121,7 +122,7 @@ impl Writer<'_> {
     }
 
     /// A whole control that applies no table, as the primitives of an action.
-    pub(super) fn whole(&mut self, place: Place<'_>, func: FuncId) -> Res<Vec<Value>> {
+    pub(super) fn whole(&mut self, place: Place<'_>, func: &Func) -> Res<Vec<Value>> {
         let mut lines = Lines::default();
         let end = lines.label();
         self.func(&mut lines, place, func, Ends { returns: end, exits: end }, 0)?;
@@ -134,12 +135,11 @@ impl Writer<'_> {
         &mut self,
         lines: &mut Lines,
         place: Place<'_>,
-        func: FuncId,
+        func: &Func,
         ends: Ends,
         depth: usize,
     ) -> Res<()> {
         let Ends { returns, exits } = ends;
-        let func = &self.program.funcs[func.index()];
         let labels: Vec<Label> = func.blocks.iter().map(|_| lines.label()).collect();
         for at in reachable(func) {
             let block = &func.blocks[at.index()];
@@ -207,7 +207,8 @@ impl Writer<'_> {
                 lines.lines.push(Line::Primitive(self.set(place, param.var, value)));
             }
             let returns = lines.label();
-            self.func(lines, place, action.body, Ends { returns, exits }, depth + 1)?;
+            let body = &self.program.funcs[action.body.index()];
+            self.func(lines, place, body, Ends { returns, exits }, depth + 1)?;
             lines.lines.push(Line::Here(returns));
         }
         Ok(())
@@ -215,8 +216,13 @@ impl Writer<'_> {
 }
 
 impl Writer<'_> {
-    /// Whether the element that an instruction writes is there, as a bit; none where it always is.
+    /// Whether the element or cell that an instruction writes is there, as a bit; none where it always is, or
+    /// where BMv2 looks.
     fn index_fits(&mut self, inst: &Inst) -> Option<Value> {
+        if let Inst::Extern(call) = inst {
+            let (index, bound) = self.cells_bound(call)?;
+            return Some(bit(binary("<", self.operand(&index), number(bound))));
+        }
         let (Inst::StackStore { stack, index, .. } | Inst::StackSetValid { stack, index, .. }) = inst else {
             return None;
         };

@@ -16,14 +16,21 @@ struct Flow<'n> {
     conditionals: Vec<Value>,
     /// The first node of each block; null where nothing follows.
     entries: Vec<Option<Value>>,
+    /// The node that runs at the end, unless code exits.
+    last: Value,
 }
 
 impl Writer<'_> {
-    /// The pipeline `ingress` or `egress`.
-    pub(super) fn pipeline(&mut self, name: &str, func: FuncId) -> Res<Value> {
+    /// The pipeline `ingress` or `egress`, with what runs at its end.
+    pub(super) fn pipeline(&mut self, name: &str, func: FuncId, last: Option<&Func>) -> Res<Value> {
         let blocks = &self.program.funcs[func.index()].blocks;
         let entries = vec![None; blocks.len()];
-        let mut flow = Flow { name, func, tables: Vec::new(), conditionals: Vec::new(), entries };
+        let (tables, conditionals) = (Vec::new(), Vec::new());
+        let mut flow = Flow { name, func, tables, conditionals, entries, last: Value::Null };
+        if let Some(last) = last {
+            let primitives = self.whole(Place::Action(name), last)?;
+            flow.last = self.code(&mut flow, primitives, Value::Null);
+        }
         let is_apply = |inst: &Inst| matches!(inst, Inst::Apply { .. });
         let applies = blocks.iter().any(|block| block.insts.iter().any(is_apply));
         let init = if applies { self.nodes(&mut flow)? } else { self.single(&mut flow)? };
@@ -53,8 +60,9 @@ impl Writer<'_> {
 
     /// A control without tables is one action, loops and all.
     fn single(&mut self, flow: &mut Flow<'_>) -> Res<Value> {
-        let primitives = self.whole(Place::Action(flow.name), flow.func)?;
-        Ok(self.code(flow, primitives, Value::Null))
+        let primitives = self.whole(Place::Action(flow.name), &self.program.funcs[flow.func.index()])?;
+        let last = flow.last.clone();
+        Ok(self.code(flow, primitives, last))
     }
 
     /// Nodes of all blocks, the last ones first, since a node names those that follow it.
@@ -107,7 +115,8 @@ impl Writer<'_> {
         let last = insts.split_last();
         let next = match terminator {
             Terminator::Jump(next) => entry(flow, *next),
-            Terminator::Return | Terminator::Exit => Value::Null,
+            Terminator::Return => flow.last.clone(),
+            Terminator::Exit => Value::Null,
             Terminator::Branch { cond: Operand::Const(cond), then, otherwise } => {
                 entry(flow, if cond.is_zero() { *otherwise } else { *then })
             }

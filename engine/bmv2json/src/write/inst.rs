@@ -28,8 +28,14 @@ impl Place<'_> {
         }
     }
 
+    /// An assignment where this code stands.
+    pub(super) fn assign(self, dst: Value, value: Value) -> Value {
+        let op = if matches!(self, Self::Parser(_)) { "set" } else { "assign" };
+        call(op, vec![dst, value])
+    }
+
     /// A primitive where this code stands.
-    fn primitive(self, op: &str, parameters: Vec<Value>) -> Value {
+    pub(super) fn primitive(self, op: &str, parameters: Vec<Value>) -> Value {
         match self {
             Self::Action(_) => call(op, parameters),
             Self::Parser(_) => parser_op("primitive", vec![call(op, parameters)]),
@@ -40,8 +46,7 @@ impl Place<'_> {
 impl Writer<'_> {
     /// `dst = value` where code stands.
     pub(super) fn set(&mut self, place: Place<'_>, dst: VarId, value: Value) -> Value {
-        let op = if matches!(place, Place::Parser(_)) { "set" } else { "assign" };
-        call(op, vec![self.names.field(dst), value])
+        place.assign(self.names.field(dst), value)
     }
 
     /// One instruction that neither applies a table, nor calls an action, nor matches a value set.
@@ -146,6 +151,11 @@ impl Writer<'_> {
     fn extern_call(&mut self, place: Place<'_>, extern_call: &ExternCall) -> Res<Vec<Value>> {
         if let ExternCall::Digest { digest, data } = extern_call {
             return Ok(self.digest(place, *digest, data));
+        }
+        if self.is_psa()
+            && let Some(calls) = self.psa_call(place, extern_call)?
+        {
+            return Ok(calls);
         }
         let (op, parameters) = match extern_call {
             // BMv2 counts and measures by itself when an entry is hit.

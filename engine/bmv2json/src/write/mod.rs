@@ -1,4 +1,4 @@
-//! The writer: a program of the IR becomes BMv2 JSON, as p4c's v1model back end writes it.
+//! The writer: a program of the IR becomes BMv2 JSON, as p4c's back ends for v1model and PSA write it.
 //!
 //! Headers, stacks and unions keep their instances; every other variable is a field of `scalars`. A block of
 //! a control becomes hidden tables that run its code, nodes for its tables, and a condition at its end, since
@@ -17,6 +17,7 @@ mod json;
 mod names;
 mod objects;
 mod parser;
+mod psa;
 mod shapes;
 mod table;
 
@@ -25,7 +26,7 @@ use core::fmt;
 use serde_json::{Value, json};
 
 use names::Names;
-use p4cc_ir::{Architecture, Program, V1Model};
+use p4cc_ir::{Program, V1Model};
 
 /// The version of the format that documents follow: p4c's of 2026.
 const VERSION: [u32; 2] = [2, 23];
@@ -60,11 +61,29 @@ fn refuse<T>(place: &str, cause: impl Into<String>, remedy: &'static str) -> Res
 /// # Errors
 /// The first part of the program that the format cannot express.
 pub fn write(program: &Program) -> Result<Value, WriteError> {
-    let Architecture::V1Model(v1) = &program.architecture else {
-        let name = program.architecture.name();
-        return refuse("main", format!("a program for {name}"), "write it for v1model");
+    let mut writer = Writer { program, names: Names::new(program), made: Made::default() };
+    writer.actions()?;
+    let architecture = &program.architecture;
+    let blocks = match (architecture.v1model(), architecture.psa()) {
+        (Some(v1), _) => writer.v1model(v1)?,
+        (None, Some(psa)) => writer.psa(psa)?,
+        (None, None) => {
+            let name = architecture.name();
+            return refuse("main", format!("a program for {name}"), "write it for v1model or PSA");
+        }
     };
-    Writer { program, names: Names::new(program, v1), made: Made::default() }.document(v1)
+    writer.document(blocks)
+}
+
+/// What an architecture's entry points become.
+struct Blocks {
+    parsers: Vec<Value>,
+    /// Ingress and egress.
+    pipelines: [Value; 2],
+    deparsers: Vec<Value>,
+    checksums: Vec<Value>,
+    /// Names under which the switch looks for fields.
+    aliases: Value,
 }
 
 /// What code adds to the lists of a document.
@@ -73,6 +92,9 @@ struct Made {
     /// Actions of the program, copies of them, and actions for code between tables, by their ids.
     actions: Vec<Value>,
     calculations: Vec<Value>,
+    /// Instances of externs, and those of hashes by their algorithms.
+    instances: Vec<Value>,
+    hashes: std::collections::BTreeMap<&'static str, Value>,
     learn_lists: Vec<Value>,
     /// Tables and conditions, whose ids are counted over both pipelines.
     tables: usize,
@@ -94,19 +116,23 @@ struct Writer<'p> {
 }
 
 impl Writer<'_> {
-    fn document(mut self, v1: &V1Model) -> Res<Value> {
-        self.actions()?;
-        let parser = self.parser(v1.parser)?;
-        let mut ingress = self.pipeline("ingress", v1.ingress)?;
-        let egress = self.pipeline("egress", v1.egress)?;
-        ingress["action_profiles"] = self.profiles();
+    fn v1model(&mut self, v1: &V1Model) -> Res<Blocks> {
+        let parsers = vec![self.parser("parser", 0, v1.parser)?];
+        let pipelines =
+            [self.pipeline("ingress", v1.ingress, None)?, self.pipeline("egress", v1.egress, None)?];
         let mut checksums = self.checksums(v1.verify_checksum, true)?;
         checksums.extend(self.checksums(v1.compute_checksum, false)?);
         for (id, checksum) in checksums.iter_mut().enumerate() {
             checksum["name"] = json!(format!("checksum_{id}"));
             checksum["id"] = json!(id);
         }
-        let deparser = self.deparser(v1.deparser)?;
+        let deparsers = vec![self.deparser(v1.deparser)?];
+        Ok(Blocks { parsers, pipelines, deparsers, checksums, aliases: names::aliases() })
+    }
+
+    fn document(mut self, blocks: Blocks) -> Res<Value> {
+        let Blocks { parsers, pipelines: [mut ingress, egress], deparsers, checksums, aliases } = blocks;
+        ingress["action_profiles"] = self.profiles();
         let direct = self.direct_resources();
         // Everything that names a variable is made: the list of scalars is whole.
         let field_lists = self.field_lists();
@@ -127,9 +153,9 @@ impl Writer<'_> {
             "field_lists": field_lists,
             "errors": self.errors(),
             "enums": [],
-            "parsers": [parser],
+            "parsers": parsers,
             "parse_vsets": self.value_sets(),
-            "deparsers": [deparser],
+            "deparsers": deparsers,
             "meter_arrays": meters,
             "counter_arrays": self.counter_arrays(&direct),
             "register_arrays": self.register_arrays()?,
@@ -139,8 +165,8 @@ impl Writer<'_> {
             "pipelines": [ingress, egress],
             "checksums": checksums,
             "force_arith": [],
-            "extern_instances": [],
-            "field_aliases": names::aliases(),
+            "extern_instances": self.made.instances,
+            "field_aliases": aliases,
         }))
     }
 }

@@ -14,7 +14,7 @@ pub(super) const VARBIT: &str = "bits";
 pub(super) const STANDARD: &str = "standard_metadata";
 
 /// Fields of standard metadata with their widths, as v1model.p4 declares them.
-pub(super) const STANDARD_FIELDS: [(&str, u32); 16] = [
+const STANDARD_FIELDS: [(&str, u32); 16] = [
     ("ingress_port", 9),
     ("egress_spec", 9),
     ("egress_port", 9),
@@ -44,12 +44,47 @@ pub(super) fn aliases() -> Value {
     queueing.into_iter().chain(intrinsic).collect()
 }
 
+/// An instance of metadata that the switch itself reads and writes.
+pub(super) struct Builtin {
+    pub name: &'static str,
+    pub type_name: &'static str,
+    /// Names, variables, and widths; without a width a field is as wide as its variable.
+    pub fields: Vec<(&'static str, VarId, Option<u32>)>,
+}
+
+/// v1model's standard metadata.
+fn standard(v1: &V1Model) -> Builtin {
+    let m = &v1.metadata;
+    let vars = [
+        m.ingress_port,
+        m.egress_spec,
+        m.egress_port,
+        m.instance_type,
+        m.packet_length,
+        m.enq_timestamp,
+        m.enq_qdepth,
+        m.deq_timedelta,
+        m.deq_qdepth,
+        m.ingress_global_timestamp,
+        m.egress_global_timestamp,
+        m.mcast_grp,
+        m.egress_rid,
+        m.checksum_error,
+        m.parser_error,
+        m.priority,
+    ];
+    let fields = STANDARD_FIELDS.iter().zip(vars).map(|((name, width), var)| (*name, var, Some(*width)));
+    Builtin { name: STANDARD, type_name: STANDARD, fields: fields.collect() }
+}
+
 pub(super) struct Names<'p> {
     program: &'p Program,
     headers: Vec<String>,
     stacks: Vec<String>,
     unions: Vec<String>,
-    standard: BTreeMap<VarId, &'static str>,
+    /// The instances that the switch itself reads and writes, and the places of their variables.
+    pub(super) builtins: Vec<Builtin>,
+    builtin_places: BTreeMap<VarId, (&'static str, &'static str)>,
     /// Places of other variables, made when one is first named.
     scalars: BTreeMap<VarId, Value>,
     /// Fields of `scalars`, with those that stand for no variable of the IR.
@@ -62,38 +97,26 @@ pub(super) struct Names<'p> {
 }
 
 impl<'p> Names<'p> {
-    pub(super) fn new(program: &'p Program, v1: &V1Model) -> Self {
-        let mut instances = BTreeSet::from([SCALARS.to_owned(), STANDARD.to_owned()]);
+    pub(super) fn new(program: &'p Program) -> Self {
+        let architecture = &program.architecture;
+        let of_psa = architecture.psa().map(super::psa::metadata).unwrap_or_default();
+        let builtins: Vec<_> = architecture.v1model().map(standard).into_iter().chain(of_psa).collect();
+        let mut instances: BTreeSet<String> = builtins.iter().map(|one| one.name.to_owned()).collect();
+        instances.insert(SCALARS.to_owned());
         let mut named = |name: &str| unique(&mut instances, instance(name));
         let headers = program.headers.iter().map(|header| named(&header.name)).collect();
         let stacks = program.stacks.iter().map(|stack| named(&stack.name)).collect();
         let unions = program.unions.iter().map(|union| named(&union.name)).collect();
-        let m = &v1.metadata;
-        let vars = [
-            m.ingress_port,
-            m.egress_spec,
-            m.egress_port,
-            m.instance_type,
-            m.packet_length,
-            m.enq_timestamp,
-            m.enq_qdepth,
-            m.deq_timedelta,
-            m.deq_qdepth,
-            m.ingress_global_timestamp,
-            m.egress_global_timestamp,
-            m.mcast_grp,
-            m.egress_rid,
-            m.checksum_error,
-            m.parser_error,
-            m.priority,
-        ];
-        let standard = vars.into_iter().zip(STANDARD_FIELDS.map(|(name, _)| name)).collect();
+        let places =
+            builtins.iter().flat_map(|one| one.fields.iter().map(|field| (field.1, (one.name, field.0))));
+        let builtin_places = places.collect();
         Self {
             program,
             headers,
             stacks,
             unions,
-            standard,
+            builtins,
+            builtin_places,
             scalars: BTreeMap::new(),
             scalar_fields: Vec::new(),
             varbits: Vec::new(),
@@ -116,8 +139,8 @@ impl<'p> Names<'p> {
 
     /// `[header, field]`
     pub(super) fn pair(&mut self, var: VarId) -> Value {
-        if let Some(name) = self.standard.get(&var) {
-            return json!([STANDARD, name]);
+        if let Some((instance, field)) = self.builtin_places.get(&var) {
+            return json!([instance, field]);
         }
         let of = &self.program.vars[var.index()];
         if let VarKind::Field { header, field } = of.kind {

@@ -36,7 +36,7 @@ impl<'p> Writer<'p> {
         // One that is direct and of no table counts nothing.
         let written = counters.filter_map(|(id, counter)| {
             let binding = direct.counters.get(&CounterId::from_index(id));
-            if counter.size.is_none() && binding.is_none() {
+            if counter.size.is_none() && binding.is_none() || self.is_psa() && counter.size.is_some() {
                 return None;
             }
             let mut array = json!({ "name": counter.cp.name, "id": id, "is_direct": counter.size.is_none() });
@@ -63,6 +63,9 @@ impl<'p> Writer<'p> {
     pub(super) fn meter_arrays(&mut self, direct: &Direct<'_>) -> Vec<Value> {
         let mut arrays = Vec::with_capacity(self.program.meters.len());
         for (id, meter) in self.program.meters.iter().enumerate() {
+            if self.is_psa() && meter.size.is_some() {
+                continue;
+            }
             let unit = if meter.unit == CountUnit::Bytes { "bytes" } else { "packets" };
             let mut array = json!({
                 "name": meter.cp.name,

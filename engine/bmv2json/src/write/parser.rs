@@ -49,7 +49,7 @@ impl States {
 }
 
 impl Writer<'_> {
-    pub(super) fn parser(&mut self, func: FuncId) -> Res<Value> {
+    pub(super) fn parser(&mut self, name: &str, id: usize, func: FuncId) -> Res<Value> {
         let blocks = &self.program.funcs[func.index()].blocks;
         let mut taken = std::collections::BTreeSet::new();
         let names = blocks.iter().enumerate().map(|(at, block)| {
@@ -62,8 +62,8 @@ impl Writer<'_> {
             self.state(&mut states, block)?;
         }
         Ok(json!({
-            "name": "parser",
-            "id": 0,
+            "name": name,
+            "id": id,
             "init_state": states.next(Func::ENTRY),
             "parse_states": states.states,
         }))

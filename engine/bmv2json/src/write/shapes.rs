@@ -4,31 +4,39 @@ use p4cc_ir::{HeaderTypeId, VarType};
 use serde_json::{Value, json};
 
 use super::Writer;
-use super::names::{SCALARS, STANDARD, STANDARD_FIELDS, VARBIT};
+use super::names::{SCALARS, VARBIT};
 
-/// Ids of the types and instances that every document begins with: `scalars` and standard metadata.
-const BUILTIN: usize = 2;
+/// The type of `scalars`.
+const SCALARS_TYPE: &str = "scalars_0";
 
 impl Writer<'_> {
     /// Types and instances of headers; `scalars` has what code has named by now.
     pub(super) fn headers(&self) -> (Vec<Value>, Vec<Value>) {
         let scalars = padded(self.names.scalar_fields.iter().map(|(name, ty)| (name.as_str(), *ty)));
-        let standard = padded(STANDARD_FIELDS.map(|(name, width)| (name, VarType::Bit(width))));
-        let mut types = vec![header_type("scalars_0", 0, scalars), header_type(STANDARD, 1, standard)];
+        let mut types = vec![header_type(SCALARS_TYPE, 0, scalars)];
+        for builtin in &self.names.builtins {
+            let fields = builtin.fields.iter().map(|(name, var, width)| {
+                (*name, width.map_or(self.program.vars[var.index()].ty, VarType::Bit))
+            });
+            types.push(header_type(builtin.type_name, types.len(), padded(fields)));
+        }
+        let first = self.first_header();
         for (id, ty) in self.program.header_types.iter().enumerate() {
             let fields = ty.fields.iter().map(|field| (field.name.clone(), field.ty));
-            types.push(header_type(&self.type_name(HeaderTypeId::from_index(id)), BUILTIN + id, fields));
+            types.push(header_type(&self.type_name(HeaderTypeId::from_index(id)), first + id, fields));
         }
         let instance = |name: &str, id: usize, ty: &str, is_metadata: bool| {
             json!({
                 "name": name, "id": id, "header_type": ty, "metadata": is_metadata, "pi_omit": true,
             })
         };
-        let mut headers =
-            vec![instance(SCALARS, 0, "scalars_0", true), instance(STANDARD, 1, STANDARD, true)];
+        let mut headers = vec![instance(SCALARS, 0, SCALARS_TYPE, true)];
+        for builtin in &self.names.builtins {
+            headers.push(instance(builtin.name, headers.len(), builtin.type_name, true));
+        }
         for (at, header) in self.program.headers.iter().enumerate() {
             let name = self.names.header(p4cc_ir::HeaderId::from_index(at));
-            headers.push(instance(name, BUILTIN + at, &self.type_name(header.ty), false));
+            headers.push(instance(name, first + at, &self.type_name(header.ty), false));
         }
         for (name, ty) in &self.names.varbits {
             let (id, type_name) = (types.len(), format!("{name}_t"));
@@ -38,12 +46,18 @@ impl Writer<'_> {
         (types, headers)
     }
 
+    /// The first id of the program's own types and instances, behind `scalars` and what the switch knows.
+    fn first_header(&self) -> usize {
+        1 + self.names.builtins.len()
+    }
+
     /// The name of a header type; two types of one name are told apart by their numbers.
     fn type_name(&self, ty: HeaderTypeId) -> String {
         let types = &self.program.header_types;
         let name = &types[ty.index()].name;
         let is_taken = types[..ty.index()].iter().any(|other| other.name == *name)
-            || [STANDARD, "scalars_0"].contains(&name.as_str());
+            || self.names.builtins.iter().any(|builtin| builtin.type_name == name)
+            || name == SCALARS_TYPE;
         if is_taken { format!("{name}_{ty}") } else { name.clone() }
     }
 
@@ -51,7 +65,8 @@ impl Writer<'_> {
         let stacks = self.program.stacks.iter().enumerate();
         let stack = |(id, stack): (usize, &p4cc_ir::Stack)| {
             let ty = stack.elements.first().map(|first| self.program.headers[first.index()].ty);
-            let ids: Vec<usize> = stack.elements.iter().map(|header| BUILTIN + header.index()).collect();
+            let ids: Vec<usize> =
+                stack.elements.iter().map(|header| self.first_header() + header.index()).collect();
             json!({
                 "name": self.names.stack(p4cc_ir::StackId::from_index(id)),
                 "id": id,
@@ -83,7 +98,8 @@ impl Writer<'_> {
     pub(super) fn unions(&self) -> Vec<Value> {
         let unions = self.program.unions.iter().enumerate();
         let of = |(id, union): (usize, &p4cc_ir::Union)| {
-            let ids: Vec<usize> = union.members.iter().map(|header| BUILTIN + header.index()).collect();
+            let ids: Vec<usize> =
+                union.members.iter().map(|header| self.first_header() + header.index()).collect();
             json!({
                 "name": self.names.union(p4cc_ir::UnionId::from_index(id)),
                 "id": id,

@@ -1,4 +1,4 @@
-//! What a chip forbids, as errors: `--strict tofino`.
+//! What a chip forbids, as errors: `--strict tofino`; and all warnings as errors: `--strict course`.
 //!
 //! The engine runs more than a Tofino can. These rules are those that p4c's Tofino back end refuses programs
 //! for whatever the room on the chip; whether a program fits, only that compiler says. Each finding names its
@@ -17,12 +17,12 @@ mod sizes;
 use std::collections::BTreeSet;
 use std::str::FromStr;
 
-use p4cc_syntax::{Diagnostic, Span};
+use p4cc_syntax::{Diagnostic, Severity, Span};
 
 use p4cc_types::hir::{Constructed, Expr, ExprKind, LocalKind, Program};
 use p4cc_types::ids::FnId;
 
-/// The chip whose rules a program is held to.
+/// The rules that a program is held to.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Strict {
     /// None: what the engine runs is taken.
@@ -30,6 +30,17 @@ pub enum Strict {
     Off,
     /// Tofino 1 and 2.
     Tofino,
+    /// Those of a course: a warning is an error, unless `@noWarn` silences it.
+    Course,
+}
+
+impl Strict {
+    /// Makes errors of what these rules do not let pass.
+    pub fn enforce(self, diagnostics: &mut [Diagnostic]) {
+        if self == Self::Course {
+            diagnostics.iter_mut().for_each(|diagnostic| diagnostic.severity = Severity::Error);
+        }
+    }
 }
 
 impl FromStr for Strict {
@@ -39,8 +50,9 @@ impl FromStr for Strict {
     fn from_str(name: &str) -> Result<Self, String> {
         match name {
             "tofino" => Ok(Self::Tofino),
+            "course" => Ok(Self::Course),
             "off" => Ok(Self::Off),
-            _ => Err(format!("there is no chip `{name}`; give tofino, or off")),
+            _ => Err(format!("there are no rules `{name}`; give tofino, course or off")),
         }
     }
 }
@@ -48,7 +60,7 @@ impl FromStr for Strict {
 /// Findings of a typed program without errors, by the rules of a chip.
 pub fn check(program: &Program, strict: Strict) -> Vec<Diagnostic> {
     match strict {
-        Strict::Off => Vec::new(),
+        Strict::Off | Strict::Course => Vec::new(),
         Strict::Tofino => tofino(program),
     }
 }

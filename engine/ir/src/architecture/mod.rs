@@ -90,6 +90,11 @@ impl Architecture {
         if let Self::V1Model(v1) = self { Some(v1) } else { None }
     }
 
+    /// Entry points and metadata of a PSA program.
+    pub fn psa(&self) -> Option<&Psa> {
+        if let Self::Psa(psa) = self { Some(psa) } else { None }
+    }
+
     /// The pipes of a program of TNA or T2NA.
     pub fn tna(&self) -> Option<&Tna> {
         if let Self::Tna(tna) = self { Some(tna) } else { None }
@@ -148,6 +153,12 @@ impl Architecture {
     /// What is wrong with the entry points, other than a reference to nothing.
     pub fn fault(&self) -> Option<String> {
         self.entry_points().fault()
+    }
+}
+
+impl From<Psa> for Architecture {
+    fn from(psa: Psa) -> Self {
+        Self::Psa(Box::new(psa))
     }
 }
 

@@ -3,6 +3,7 @@
 //! Invariants: a frame that does not fit the ring is counted, never cut; what the interface does not take is
 //! counted, never waited for; packets that this host itself sends on the interface are not seen.
 
+mod files;
 mod message;
 pub(crate) mod sys;
 mod xdp;
@@ -14,6 +15,7 @@ use std::time::Duration;
 use libc::{SOL_PACKET, tpacket_req};
 use p4cc_switch::{Packet, PacketPool};
 
+use files::FilePort;
 use message::MessagePort;
 pub use sys::pin_to;
 pub(crate) use sys::precise_timers;
@@ -81,6 +83,8 @@ enum Medium {
     Ring(Ring, OwnedFd, Option<Box<XdpSocket>>),
     /// A socket that all ports share.
     Message(MessagePort),
+    /// Two files.
+    Files(FilePort),
     /// Nothing, until the interface is attached again.
     Closed,
 }
@@ -159,6 +163,20 @@ impl Interface {
         Ok(ports.into_iter().map(open).collect())
     }
 
+    /// Ports, as number and name, whose packets come from `NAME_in.pcap` after `wait`, and go to
+    /// `NAME_out.pcap`.
+    ///
+    /// # Errors
+    /// A file is missing, is no pcap file, or cannot be made.
+    pub(crate) fn files(ports: &[(u32, &str)], wait: Duration) -> Result<Vec<Self>, InterfaceError> {
+        let opened = files::open(ports, wait)
+            .map_err(|(file, error)| InterfaceError::System(file, "cannot be used", error))?;
+        let named = opened.into_iter().zip(ports);
+        Ok(named
+            .map(|(port, (_, name))| Self::of(name, Medium::Files(port), "pcap files".to_owned()))
+            .collect())
+    }
+
     /// Its name.
     pub fn name(&self) -> &str {
         &self.name
@@ -186,6 +204,7 @@ impl Interface {
         let (first, second) = match &self.medium {
             Medium::Ring(_, fd, xdp) => (Some(fd.as_raw_fd()), xdp.as_ref().map(|xdp| xdp.raw_fd())),
             Medium::Message(port) => (Some(port.raw_fd()), None),
+            Medium::Files(port) => (Some(port.raw_fd()), None),
             Medium::Closed => (None, None),
         };
         first.into_iter().chain(second)
@@ -218,6 +237,7 @@ impl Interface {
                 ring
             }
             Medium::Message(port) => return port.receive(pool),
+            Medium::Files(port) => return port.receive(pool),
             Medium::Closed => return None,
         };
         loop {
@@ -250,6 +270,7 @@ impl Interface {
             Medium::Ring(_, fd, None) => send_to_packet_socket(fd, packets),
             Medium::Ring(_, fd, Some(xdp)) => send_to_xdp_socket(xdp, fd, packets),
             Medium::Message(port) => packets.iter().filter(|packet| !port.send(packet)).count() as u64,
+            Medium::Files(port) => port.send(packets),
             Medium::Closed => packets.len() as u64,
         };
         packets.drain(..).for_each(|packet| pool.give(packet));

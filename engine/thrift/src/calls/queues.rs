@@ -1,4 +1,4 @@
-//! What simple_switch adds: queue depths and rates, mirroring sessions, time.
+//! What simple_switch and psa_switch add: queue depths and rates, mirroring sessions, time.
 
 use std::time::{SystemTime, UNIX_EPOCH};
 
@@ -18,8 +18,15 @@ const DONE: Value = Value::I32(0);
 const NOT_DONE: Value = Value::I32(1);
 
 pub(super) fn calls() -> impl Iterator<Item = Entry> {
-    let simple_switch = of_switch(
-        "simple_switch",
+    let switches = ["simple_switch", "psa_switch"].into_iter().flat_map(of_bmv2);
+    switches
+        .chain(of_switch("p4cc", [("set_port_rate_bps", set_rate_bps), ("get_port_counters", port_counters)]))
+}
+
+/// The calls of one of BMv2's switches; psa_switch has some of them.
+fn of_bmv2(service: &'static str) -> impl Iterator<Item = Entry> {
+    of_switch(
+        service,
         [
             ("set_egress_queue_depth", |c, a| set_depth(c, Some(a.u32(1)?), None, a.u32(2)?)),
             ("set_egress_priority_queue_depth", |c, a| {
@@ -40,9 +47,7 @@ pub(super) fn calls() -> impl Iterator<Item = Entry> {
             ("get_time_elapsed_us", |c, _| Ok(Some(Value::I64(c.now.as_us() as i64)))),
             ("get_time_since_epoch_us", |_, _| Ok(Some(Value::I64(epoch_us())))),
         ],
-    );
-    simple_switch
-        .chain(of_switch("p4cc", [("set_port_rate_bps", set_rate_bps), ("get_port_counters", port_counters)]))
+    )
 }
 
 fn epoch_us() -> i64 {

@@ -45,8 +45,14 @@ fn array(switch: &mut Session, kind: Kind, name: &str) -> Result<Array, Failure>
     Ok(Array {
         name: name_of(found).to_owned(),
         table: direct.then(|| word(found, "binding").to_owned()),
-        rates: found["rate_count"].as_u64().unwrap_or(0) as usize,
+        rates: found["rate_count"].as_u64().or_else(|| rate_count(found)).unwrap_or(0) as usize,
     })
+}
+
+/// The number of rates of a meter of PSA: an attribute of its instance.
+fn rate_count(instance: &serde_json::Value) -> Option<u64> {
+    let attributes = instance["attribute_values"].as_array()?;
+    attributes.iter().find(|one| name_of(one) == "rate_count")?["value"].as_u64()
 }
 
 /// `RATE:BURST` for each rate of a meter; rates are in units per microsecond.

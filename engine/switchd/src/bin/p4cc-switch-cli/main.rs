@@ -1,5 +1,6 @@
 //! `p4cc-switch-cli`: looks into a running switch, fills its tables and sets its queues, with the commands
-//! and the answers of BMv2's simple_switch_CLI; called by that name, it also prompts as that does.
+//! and the answers of BMv2's simple_switch_CLI; called by that name or psa_switch_CLI, it also prompts as
+//! that does.
 //!
 //! One command on the command line, or one for each line of the standard
 //! input. Exit code 1 if a command failed, 2 if the switch cannot be reached.
@@ -96,7 +97,7 @@ impl Manner {
     fn of_name() -> Self {
         let name = std::env::args_os().next().unwrap_or_default();
         let name = Path::new(&name).file_name().map(std::ffi::OsStr::to_owned).unwrap_or_default();
-        if name == "simple_switch_CLI" { Self::Bmv2 } else { Self::Own }
+        if name == "simple_switch_CLI" || name == "psa_switch_CLI" { Self::Bmv2 } else { Self::Own }
     }
 
     /// Says what a command came to; whether it failed.

@@ -58,11 +58,15 @@ impl Program {
     pub(crate) fn all(&self, kind: Kind) -> Vec<&Json> {
         let of_pipelines =
             |list: &'static str| self.items("pipelines").flat_map(move |one| list_of(&one[list])).collect();
+        // Counters and meters of PSA are instances of externs.
+        let of_psa = |ty: &'static str| {
+            self.items("extern_instances").filter(move |one| one["type"].as_str() == Some(ty))
+        };
         match kind {
             Kind::Table => of_pipelines("tables"),
             Kind::Profile => of_pipelines("action_profiles"),
-            Kind::Counter => self.items("counter_arrays").collect(),
-            Kind::Meter => self.items("meter_arrays").collect(),
+            Kind::Counter => self.items("counter_arrays").chain(of_psa("Counter")).collect(),
+            Kind::Meter => self.items("meter_arrays").chain(of_psa("Meter")).collect(),
             Kind::Register => self.items("register_arrays").collect(),
             Kind::ValueSet => self.items("parse_vsets").collect(),
         }
