@@ -8,7 +8,17 @@ from hypothesis import strategies as st
 
 from controller import PlannerError
 from controller.port_settings import red_curves
-from controller.red import MAX_DEPTH, SCRIPT, STEPS_SIZE, RedStep, hpcc_script_curve, red_curve, red_steps
+from controller.red import (
+    MAX_DEPTH,
+    SCRIPT,
+    STEPS_SIZE,
+    RedStep,
+    RedStepsSettings,
+    WredSettings,
+    hpcc_script_curve,
+    red_curve,
+    red_steps,
+)
 from topos import generate
 
 
@@ -98,3 +108,14 @@ def test_ends_of_curves_and_of_their_steps() -> None:
     # 512 ports have two entries each: one step, with the mean of its ends, and what is above.
     curve = red_curve(10, 20, Fraction(1, 2), 1)
     assert red_steps(curve, 512) == (RedStep(11, 20, (3_276 + 32_767) // 2), RedStep(21, MAX_DEPTH, None))
+
+
+def test_rows_are_of_ports_with_a_curve() -> None:
+    curve = red_curve(10, 20, Fraction(1, 2), 1)
+    rows = list(RedStepsSettings({("s1", "h1"): curve, ("s2", "h2"): curve}).rows("s1", {1: "h1", 2: "h2"}))
+    steps = red_steps(curve, 1)
+    assert [row.key for row in rows] == [{"egress_port": 1, "queue_depth": (step.low, step.high)} for step in steps]
+    assert [row.action for row in rows] == ["set_probability"] * 10 + ["set_always"]
+    assert [row.args for row in rows[:-1]] == [{"p": step.probability} for step in steps[:-1]]
+    (row,) = WredSettings({("s1", "h1"): curve}).rows("s1", {1: "h1", 2: "h2"})
+    assert (row.key, row.args) == ({"egress_port": 1}, {"k_min": 10, "k_max": 20, "p_max": 500_000})
