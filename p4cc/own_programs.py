@@ -8,8 +8,8 @@ import sys
 from pathlib import Path
 
 BUILD = (
-    "build the switch and the agent with `make setup` in a checkout of p4cc, as a wheel does not have them; "
-    "put them on PATH, or their paths into P4CC_SWITCH, P4CC_SWITCH_CLI and P4CC_AGENT"
+    "install p4cc from a wheel, or run `make setup` in a checkout; programs built elsewhere are found on PATH, "
+    "or by P4CC_SWITCH, P4CC_SWITCH_CLI and P4CC_AGENT, which hold their paths"
 )
 """What to do where one is missing."""
 

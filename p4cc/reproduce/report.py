@@ -43,6 +43,9 @@ _INDEX_HEAD = """# Reproduction
 Each page follows one source in its order and sets our result next to each figure, table, formula and number.
 `p4cc reproduce STUDY --report` makes a page from the runs of a study. The sums count numbers of the source, each
 once for every reading that is judged, where it leaves something open. What p4cc expects of itself is counted apart.
+
+p4cc's repository holds charts, such as `fig6.png.json`, instead of pictures, so its pages show none on GitHub or in a
+fresh checkout. `make docs` draws them.
 """
 _INDEX_FOOT = """<a id="rules"></a>
 ## Rules of a verdict

@@ -24,7 +24,7 @@ from p4cc.scenario.distribution_claims import (
 )
 from p4cc.scenario.flow_claims import FLOW_MEASURES, FlowRankMeasure, Sizes
 from p4cc.scenario.stated import Band, History, Stated
-from p4cc.scenario.where import Cited, Interval, OfRuns
+from p4cc.scenario.where import Cited, Factor, Interval, OfRuns
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -61,7 +61,7 @@ class ValueMeasure(OfRuns):
     """How the seeds of a point are aggregated."""
     points: Literal["median", "mean", "min", "max"] = "mean"
     """How the points are aggregated."""
-    scale: float = 1.0
+    scale: Factor = 1.0
     """Factor applied to the value."""
     offset: float = Field(default=0.0, description="Offset added after scaling.")
 
@@ -78,7 +78,7 @@ class TableMeasure(OfRuns):
     """How the rows and seeds of a point are aggregated."""
     points: Literal["median", "mean", "min", "max"] = "mean"
     """How the points are aggregated."""
-    scale: float = 1.0
+    scale: Factor = 1.0
     """Factor applied to the value."""
 
 
@@ -99,7 +99,7 @@ class BinsMeasure(OfRuns):
     """How the bins and seeds of a point are aggregated."""
     points: Literal["median", "mean", "min", "max"] = "mean"
     """How the points are aggregated."""
-    scale: float = 1.0
+    scale: Factor = 1.0
     """Factor applied to the value."""
 
 

@@ -7,7 +7,7 @@ from typing import Annotated, Literal, Self
 from pydantic import Field, model_validator
 
 from p4cc.scenario.base import KIND, Model, TimeNs
-from p4cc.scenario.where import Where
+from p4cc.scenario.where import Factor, Where
 
 Table = Literal["rtts", "rounds", "collectives", "flows", "windows", "queues", "goodput"]
 
@@ -22,7 +22,7 @@ class Rows(Model):
     column: str
     """Column of that table."""
     where: Where = Field(default={})
-    scale: float = 1.0
+    scale: Factor = 1.0
     """Factor applied to the values."""
     offset: float = Field(default=0.0, description="Offset added after scaling.")
 

@@ -7,7 +7,7 @@ from typing import Annotated, Literal
 from pydantic import Field
 
 from p4cc.scenario.base import KIND, Model, Pod
-from p4cc.scenario.where import OfRuns, Where
+from p4cc.scenario.where import Factor, OfRuns, Where
 
 PodNumber = Annotated[Pod, Field(description="Pods are counted from 0.")]
 Percent = Annotated[float, Field(ge=0, le=100)]
@@ -101,7 +101,7 @@ class PodPairMeasure(OfRuns):
     dst_pod: PodNumber
     column: str
     """Column of `pod_pairs`."""
-    scale: float = 1.0
+    scale: Factor = 1.0
     """Factor applied to the value."""
 
 
@@ -120,7 +120,7 @@ class LargestFlowMeasure(OfRuns):
         description="What is reported: the number of flows, the size of the largest in bytes, the percentile, or "
         "the percentile without the largest flow."
     )
-    scale: float = 1.0
+    scale: Factor = 1.0
     """Factor applied to the value."""
 
 

@@ -1,10 +1,10 @@
-"""Which rows a claim is about: those of a variant, columns with the value or the interval that they have."""
+"""Which rows a claim is about, by variant and by column values, and the factor of what it measures there."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Annotated, Self
 
-from pydantic import BeforeValidator, Field, model_validator
+from pydantic import AfterValidator, BeforeValidator, Field, model_validator
 
 from p4cc.scenario.base import Model
 
@@ -40,6 +40,16 @@ class Cited(Interval):
         default="", description="Who chooses so. A source's number may leave out points only as it does."
     )
     """The citation."""
+
+
+def _not_zero(factor: float) -> float:
+    if factor == 0:
+        raise ValueError("the factor is 0, which makes every value 0; give another, or leave it out")
+    return factor
+
+
+Factor = Annotated[float, AfterValidator(_not_zero)]
+"""Factor of a measured value. Figures divide the source's number by it."""
 
 
 def _interval_or_value(value: JsonValue) -> JsonValue:

@@ -1,4 +1,4 @@
-"""What a Python has installed under the names of this folder goes first, although the folder is first on its path."""
+"""Installed packages take precedence over this folder's, although it comes first on `sys.path`."""
 
 from __future__ import annotations
 

@@ -6,7 +6,7 @@ from typing import Any
 
 import polars as pl
 import pytest
-from pydantic import TypeAdapter
+from pydantic import TypeAdapter, ValidationError
 
 from p4cc.figures import bar, over_sweep
 from p4cc.figures.chart import Level, Line
@@ -53,6 +53,11 @@ def test_a_number_is_in_the_unit_of_the_panel() -> None:
     assert isinstance(point, Line)
     assert point.y == [pytest.approx(6.0)]
     assert point.y_range == ([pytest.approx(5.6)], [pytest.approx(6.4)])
+
+
+def test_a_factor_of_0_is_refused() -> None:
+    with pytest.raises(ValidationError, match="the factor is 0"):
+        reproduction({**VALUE, "scale": 0})
 
 
 def test_a_number_over_all_points_is_a_level_and_a_limit_an_upright_one() -> None:
