@@ -192,7 +192,7 @@ impl Writer<'_> {
                 let parameters = vec![self.names.field(*dst), self.operand(low), self.operand(high)];
                 ("modify_field_rng_uniform", parameters)
             }
-            ExternCall::MarkToDrop => ("mark_to_drop", vec![typed("header", super::names::STANDARD)]),
+            ExternCall::MarkToDrop => ("mark_to_drop", vec![typed("header", super::builtin::STANDARD)]),
             ExternCall::Clone { kind, session, field_list } => {
                 let op = match kind {
                     CloneKind::I2E => "clone_ingress_pkt_to_egress",

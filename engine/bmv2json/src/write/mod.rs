@@ -8,6 +8,7 @@
 //! What the control plane sees (tables, actions, arrays, profiles, digests, value sets) has the names of the
 //! P4Info. What the format cannot say is refused with its place, never left out.
 
+mod builtin;
 mod checksum;
 mod code;
 mod control;

@@ -2,37 +2,16 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use p4cc_ir::{HeaderId, Program, StackId, UnionId, V1Model, VarId, VarKind, VarType};
+use p4cc_ir::{HeaderId, Program, StackId, UnionId, VarId, VarKind, VarType};
 use serde_json::{Value, json};
 
+use super::builtin::{self, Builtin, STANDARD};
 use super::json::typed;
 
 /// The instance that holds every variable that is neither a header's nor standard metadata.
 pub(super) const SCALARS: &str = "scalars";
 /// The only field of an instance that holds a local varbit.
 pub(super) const VARBIT: &str = "bits";
-pub(super) const STANDARD: &str = "standard_metadata";
-
-/// Fields of standard metadata with their widths, as v1model.p4 declares them.
-const STANDARD_FIELDS: [(&str, u32); 16] = [
-    ("ingress_port", 9),
-    ("egress_spec", 9),
-    ("egress_port", 9),
-    ("instance_type", 32),
-    ("packet_length", 32),
-    ("enq_timestamp", 32),
-    ("enq_qdepth", 19),
-    ("deq_timedelta", 32),
-    ("deq_qdepth", 19),
-    ("ingress_global_timestamp", 48),
-    ("egress_global_timestamp", 48),
-    ("mcast_grp", 16),
-    ("egress_rid", 16),
-    ("checksum_error", 1),
-    ("parser_error", 32),
-    ("priority", 3),
-];
-
 /// Names under which simple_switch looks for fields of standard metadata.
 pub(super) fn aliases() -> Value {
     let queueing = ["enq_timestamp", "enq_qdepth", "deq_timedelta", "deq_qdepth"];
@@ -42,39 +21,6 @@ pub(super) fn aliases() -> Value {
     let queueing = queueing.map(|field| alias("queueing_metadata", field));
     let intrinsic = intrinsic.map(|field| alias("intrinsic_metadata", field));
     queueing.into_iter().chain(intrinsic).collect()
-}
-
-/// An instance of metadata that the switch itself reads and writes.
-pub(super) struct Builtin {
-    pub name: &'static str,
-    pub type_name: &'static str,
-    /// Names, variables, and widths; without a width a field is as wide as its variable.
-    pub fields: Vec<(&'static str, VarId, Option<u32>)>,
-}
-
-/// v1model's standard metadata.
-fn standard(v1: &V1Model) -> Builtin {
-    let m = &v1.metadata;
-    let vars = [
-        m.ingress_port,
-        m.egress_spec,
-        m.egress_port,
-        m.instance_type,
-        m.packet_length,
-        m.enq_timestamp,
-        m.enq_qdepth,
-        m.deq_timedelta,
-        m.deq_qdepth,
-        m.ingress_global_timestamp,
-        m.egress_global_timestamp,
-        m.mcast_grp,
-        m.egress_rid,
-        m.checksum_error,
-        m.parser_error,
-        m.priority,
-    ];
-    let fields = STANDARD_FIELDS.iter().zip(vars).map(|((name, width), var)| (*name, var, Some(*width)));
-    Builtin { name: STANDARD, type_name: STANDARD, fields: fields.collect() }
 }
 
 pub(super) struct Names<'p> {
@@ -99,8 +45,9 @@ pub(super) struct Names<'p> {
 impl<'p> Names<'p> {
     pub(super) fn new(program: &'p Program) -> Self {
         let architecture = &program.architecture;
-        let of_psa = architecture.psa().map(super::psa::metadata).unwrap_or_default();
-        let builtins: Vec<_> = architecture.v1model().map(standard).into_iter().chain(of_psa).collect();
+        let of_psa = architecture.psa().map(builtin::of_psa).unwrap_or_default();
+        let builtins: Vec<_> =
+            architecture.v1model().map(builtin::standard).into_iter().chain(of_psa).collect();
         let mut instances: BTreeSet<String> = builtins.iter().map(|one| one.name.to_owned()).collect();
         instances.insert(SCALARS.to_owned());
         let mut named = |name: &str| unique(&mut instances, instance(name));

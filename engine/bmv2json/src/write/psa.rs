@@ -12,7 +12,6 @@ use serde_json::{Value, json};
 use super::code::reachable;
 use super::inst::{Place, algorithm_name};
 use super::json::{binary, choice, digits, number, typed};
-use super::names::Builtin;
 use super::{Blocks, Res, Writer, refuse};
 
 /// Rates of a meter: RFC 2698's two.
@@ -22,74 +21,6 @@ const LIST_BITS: u32 = 16;
 /// Colours of psa_switch begin with red, those of the IR with green: two steps on in a circle of three.
 const COLORS: u64 = 3;
 const TO_GREEN: u64 = 2;
-
-/// The metadata that psa_switch reads and writes.
-pub(super) fn metadata(psa: &Psa) -> Vec<Builtin> {
-    let (ipi, ii, io) = (psa.ingress_parser_input, psa.ingress_input, psa.ingress_output);
-    let (epi, ei, eo) = (psa.egress_parser_input, psa.egress_input, psa.egress_output);
-    let builtin = |name, type_name, fields: &[(&'static str, VarId)]| Builtin {
-        name,
-        type_name,
-        fields: fields.iter().map(|(name, var)| (*name, *var, None)).collect(),
-    };
-    vec![
-        builtin(
-            "psa_ingress_parser_input_metadata",
-            "psa_ingress_parser_input_metadata_t",
-            &[("ingress_port", ipi.port), ("packet_path", ipi.packet_path)],
-        ),
-        builtin(
-            "psa_ingress_input_metadata",
-            "psa_ingress_input_metadata_t",
-            &[
-                ("ingress_port", ii.ingress_port),
-                ("packet_path", ii.packet_path),
-                ("ingress_timestamp", ii.ingress_timestamp),
-                ("parser_error", ii.parser_error),
-            ],
-        ),
-        builtin(
-            "psa_ingress_output_metadata",
-            "psa_ingress_output_metadata_t",
-            &[
-                ("class_of_service", io.class_of_service),
-                ("clone", io.clone),
-                ("clone_session_id", io.clone_session_id),
-                ("drop", io.drop),
-                ("resubmit", io.resubmit),
-                ("multicast_group", io.multicast_group),
-                ("egress_port", io.egress_port),
-            ],
-        ),
-        builtin(
-            "psa_egress_parser_input_metadata",
-            "psa_egress_parser_input_metadata_t",
-            &[("egress_port", epi.port), ("packet_path", epi.packet_path)],
-        ),
-        builtin(
-            "psa_egress_input_metadata",
-            "psa_egress_input_metadata_t",
-            &[
-                ("class_of_service", ei.class_of_service),
-                ("egress_port", ei.egress_port),
-                ("packet_path", ei.packet_path),
-                ("instance", ei.instance),
-                ("egress_timestamp", ei.egress_timestamp),
-                ("parser_error", ei.parser_error),
-            ],
-        ),
-        builtin(
-            "psa_egress_output_metadata",
-            "psa_egress_output_metadata_t",
-            &[("clone", eo.clone), ("clone_session_id", eo.clone_session_id), ("drop", eo.drop)],
-        ),
-        builtin(
-            "psa_egress_deparser_input_metadata",
-            "psa_egress_deparser_input_metadata_t",
-            &[("egress_port", psa.egress_deparser_port)],
-        ),
-    ]
-}
 
 impl Writer<'_> {
     pub(super) fn is_psa(&self) -> bool {

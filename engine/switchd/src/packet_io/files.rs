@@ -1,9 +1,8 @@
 //! Ports as pairs of pcap files: BMv2's `--use-files`, through which p4c's test runner drives a switch.
 //!
-//! `NAME_in.pcap` holds what a port receives, `NAME_out.pcap` what it sends, each packet as soon as it is
-//! sent. As in BMv2, packets are received in the order of their timestamps over all ports, without waiting
-//! for the times themselves. The files may be pipes: a packet then waits until every other pipe has one or
-//! has ended.
+//! `NAME_in.pcap` holds what a port receives, `NAME_out.pcap` what it sends, each packet at once. As in
+//! BMv2, packets are received in the order of their timestamps over all ports, without waiting for the times
+//! themselves. The files may be pipes: a packet then waits until every other pipe has one or has ended.
 
 use std::fs::File;
 use std::io::{self, BufReader, Read};
