@@ -2,7 +2,7 @@
 
 use super::Lowerer;
 use super::object::Object;
-use super::placed::{Half, Method};
+use super::placed::{Gress, Method};
 use super::storage::{INDEX_BITS, Rvalue, StaticStorage, Target};
 use super::target::Array;
 use p4cc_ir::limits::MAX_WIDTH;
@@ -60,22 +60,22 @@ impl Lowerer<'_> {
             "clone3" => self.clone_packet(call, Kept::Data),
             "clone_preserving_field_list" => self.clone_packet(call, Kept::List),
             "resubmit" => {
-                self.placed_request("`resubmit`", Half::Ingress, call.span)?;
+                self.placed_request("`resubmit`", Gress::Ingress, call.span)?;
                 let field_list = self.data_list(call, 0)?;
                 self.emit_extern(ExternCall::Resubmit { field_list })
             }
             "recirculate" => {
-                self.placed_request("`recirculate`", Half::Egress, call.span)?;
+                self.placed_request("`recirculate`", Gress::Egress, call.span)?;
                 let field_list = self.data_list(call, 0)?;
                 self.emit_extern(ExternCall::Recirculate { field_list })
             }
             "resubmit_preserving_field_list" => {
-                self.placed_request("`resubmit_preserving_field_list`", Half::Ingress, call.span)?;
+                self.placed_request("`resubmit_preserving_field_list`", Gress::Ingress, call.span)?;
                 let field_list = self.arg(call, 0)?;
                 self.emit_extern(ExternCall::Resubmit { field_list })
             }
             "recirculate_preserving_field_list" => {
-                self.placed_request("`recirculate_preserving_field_list`", Half::Egress, call.span)?;
+                self.placed_request("`recirculate_preserving_field_list`", Gress::Egress, call.span)?;
                 let field_list = self.arg(call, 0)?;
                 self.emit_extern(ExternCall::Recirculate { field_list })
             }
@@ -343,11 +343,11 @@ impl Lowerer<'_> {
                 return None;
             }
         };
-        let half = match kind {
-            CloneKind::I2E => Half::Ingress,
-            CloneKind::E2E => Half::Egress,
+        let gress = match kind {
+            CloneKind::I2E => Gress::Ingress,
+            CloneKind::E2E => Gress::Egress,
         };
-        self.placed_request(&format!("a clone of type {kind:?}"), half, call.span)?;
+        self.placed_request(&format!("a clone of type {kind:?}"), gress, call.span)?;
         let session = self.arg_before(call, 1)?;
         let field_list = match kept {
             Kept::Nothing => None,

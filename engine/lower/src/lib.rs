@@ -178,7 +178,7 @@ struct Lowerer<'h> {
     /// A deparser is being made.
     in_deparser: bool,
     /// The control of v1model's pipeline that is being made, if packets may be requested there.
-    half: Option<placed::Half>,
+    gress: Option<placed::Gress>,
     /// Ends of the ranges of PSA's `Random` objects.
     randoms: Vec<(Bits, Bits)>,
     /// Actions made for tables that bind directional arguments: which, in which environment, to which places.
@@ -222,7 +222,7 @@ impl<'h> Lowerer<'h> {
             tna: tna_objects::TnaObjects::default(),
             notes: tna_objects::Notes::default(),
             in_deparser: false,
-            half: None,
+            gress: None,
             randoms: Vec::new(),
             wrappers: Vec::new(),
             action_sources: Vec::new(),

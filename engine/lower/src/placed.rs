@@ -17,12 +17,12 @@ const IN_DEPARSER: [&str; 6] = ["assert", "assume", "hash", "log_msg", "mark_to_
 
 /// A control of v1model's pipeline in which a packet may be copied or sent again.
 #[derive(Clone, Copy, PartialEq, Eq)]
-pub(super) enum Half {
+pub(super) enum Gress {
     Ingress,
     Egress,
 }
 
-impl fmt::Display for Half {
+impl fmt::Display for Gress {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
             Self::Ingress => "ingress",
@@ -66,16 +66,16 @@ impl Lowerer<'_> {
         Some(())
     }
 
-    /// Whether a request that belongs to one half of the pipeline stands in it. The switch looks at requests
-    /// at the end of that half only; p4c refuses the others too, and BMv2 may end at them.
-    pub(super) fn placed_request(&mut self, what: &str, half: Half, span: Span) -> Option<()> {
-        if self.half == Some(half) {
+    /// Checks that a request is made in the control that it belongs to. The switch looks at requests only at
+    /// the end of that control; p4c refuses the others too, and BMv2 may end at them.
+    pub(super) fn placed_request(&mut self, what: &str, gress: Gress, span: Span) -> Option<()> {
+        if self.gress == Some(gress) {
             return Some(());
         }
         self.misplaced(
             span,
-            format!("{what} can only be called in {half}"),
-            &format!("move the call to {half}"),
+            format!("{what} can only be called in {gress}"),
+            &format!("move the call to {gress}"),
         )
     }
 

@@ -130,34 +130,34 @@ impl Question {
     }
 }
 
-/// Reads a program.
-pub fn read(program: PathBuf, revision: u64, texts: Texts, budget: Budget, to: Sender<Report>) {
+/// Reads a program; whether a thread does so.
+pub fn read(program: PathBuf, revision: u64, texts: Texts, budget: Budget, to: Sender<Report>) -> bool {
     spawn("p4cc-read", move || {
         let analysis = catch_unwind(AssertUnwindSafe(|| texts.read(&program, &budget))).ok().map(Arc::new);
         // The server may have ended.
         let _ = to.send(Report::Program { program, revision, done: Done::Read(analysis) });
-    });
+    })
 }
 
-/// Checks a program that was read.
+/// Checks a program that was read; whether a thread does so.
 pub fn check(
     (program, revision): (PathBuf, u64),
     analysis: Arc<Analysis>,
     encoding: Encoding,
     budget: Budget,
     to: Sender<Report>,
-) {
+) -> bool {
     spawn("p4cc-check", move || {
         let checked = catch_unwind(AssertUnwindSafe(|| analysis.check(&budget)));
         let findings = checked.unwrap_or_else(|_| analysis.findings().to_vec());
         let view = View { analysis: &analysis, encoding };
         let published = diagnostics::by_file(&view, &findings);
         let _ = to.send(Report::Program { program, revision, done: Done::Checked(findings, published) });
-    });
+    })
 }
 
-/// Finds the programs of documents.
-pub fn list(list: u64, documents: Vec<PathBuf>, texts: Texts, budget: Budget, to: Sender<Report>) {
+/// Finds the programs of documents; whether a thread does so.
+pub fn list(list: u64, documents: Vec<PathBuf>, texts: Texts, budget: Budget, to: Sender<Report>) -> bool {
     spawn("p4cc-list", move || {
         let find = |document: PathBuf| {
             let found = catch_unwind(AssertUnwindSafe(|| texts.programs_of(&document, &budget)));
@@ -166,7 +166,7 @@ pub fn list(list: u64, documents: Vec<PathBuf>, texts: Texts, budget: Budget, to
         };
         let programs = documents.into_iter().map(find).collect();
         let _ = to.send(Report::Listed { list, programs });
-    });
+    })
 }
 
 /// Answers a question that takes files; whether a thread does so.
@@ -181,7 +181,7 @@ pub fn answer(question: Question, texts: Texts, budget: Budget, to: Sender<Repor
     })
 }
 
-/// Without a thread there is no report: the next edit tries again.
+/// Whether the system had a thread for the work; without one there is no report.
 fn spawn(name: &str, work: impl FnOnce() + Send + 'static) -> bool {
     let thread = std::thread::Builder::new().name(name.to_owned()).stack_size(STACK_BYTES);
     thread.spawn(work).is_ok()

@@ -428,7 +428,16 @@ impl Server {
         self.list.1.cancel();
         self.list = (self.list.0 + 1, Budget::default());
         let documents = self.documents.keys().cloned().collect();
-        jobs::list(self.list.0, documents, self.texts(), self.list.1.clone(), self.reports.clone());
+        if !jobs::list(self.list.0, documents, self.texts(), self.list.1.clone(), self.reports.clone()) {
+            self.list_alone();
+        }
+    }
+
+    /// Makes each document that waits for a list its own program: questions about it would never be answered.
+    fn list_alone(&mut self) {
+        let waiting = self.documents.iter().filter(|(_, document)| document.unlisted.is_some());
+        let alone = waiting.map(|(path, _)| (path.clone(), path.clone())).collect();
+        self.listed(alone);
     }
 
     /// Documents are parts of these programs.
@@ -522,16 +531,22 @@ impl Server {
         for (path, program) in &mut self.programs {
             if let Some(texts) = texts.as_ref().filter(|_| is_due(program)) {
                 let budget = Budget::default();
-                program.reading = Some(budget.clone());
-                jobs::read(path.clone(), program.revision, texts.clone(), budget, reports.clone());
+                let (job, texts) = (budget.clone(), texts.clone());
+                // Without a thread, the next message or report tries again.
+                let is_started = jobs::read(path.clone(), program.revision, texts, job, reports.clone());
+                program.reading = is_started.then_some(budget);
             }
             if program.due().is_some_and(|due| due <= now)
                 && let Some(analysis) = &program.analysis
             {
                 let budget = Budget::default();
-                program.checking = Some(budget.clone());
                 let (state, analysis) = ((path.clone(), program.revision), analysis.clone());
-                jobs::check(state, analysis, encoding, budget, reports.clone());
+                let is_started = jobs::check(state, analysis, encoding, budget.clone(), reports.clone());
+                program.checking = is_started.then_some(budget);
+                if !is_started {
+                    // It is due again after a pause, not at once.
+                    program.edited = Some(now);
+                }
             }
         }
     }

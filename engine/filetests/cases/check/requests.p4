@@ -1,4 +1,4 @@
-// Requests to copy a packet or to send it again, in the half of the pipeline that they do not belong to.
+// Requests to copy a packet or to send it again, made in ingress for egress or the reverse.
 #define OWN_EGRESS
 #include "../run/include/v1.p4"
 

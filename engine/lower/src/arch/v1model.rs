@@ -3,7 +3,7 @@
 use super::Lowering;
 use crate::Lowerer;
 use crate::object::EnvId;
-use crate::placed::Half;
+use crate::placed::Gress;
 use crate::program::{BlockShape, PackageBlock};
 use crate::storage::StaticStorage;
 use p4cc_ir::{Architecture, FieldList, FuncId, StandardMetadata, V1Model, VarId, VarKind};
@@ -63,8 +63,8 @@ impl Lowerer<'_> {
         let v1model = V1Model {
             parser: self.entry(parser, &places)?,
             verify_checksum: self.entry(verify, &places)?,
-            ingress: self.v1_half(Half::Ingress, ingress, &places)?,
-            egress: self.v1_half(Half::Egress, egress, &places)?,
+            ingress: self.gress_entry(Gress::Ingress, ingress, &places)?,
+            egress: self.gress_entry(Gress::Egress, egress, &places)?,
             compute_checksum: self.entry(compute, &places)?,
             deparser: self.deparser(deparser, &places)?,
             metadata,
@@ -74,10 +74,15 @@ impl Lowerer<'_> {
     }
 
     /// As [`Self::entry`], for ingress or egress.
-    fn v1_half(&mut self, half: Half, block: &PackageBlock, places: &[&StaticStorage]) -> Option<FuncId> {
-        self.half = Some(half);
+    fn gress_entry(
+        &mut self,
+        gress: Gress,
+        block: &PackageBlock,
+        places: &[&StaticStorage],
+    ) -> Option<FuncId> {
+        self.gress = Some(gress);
         let made = self.entry(block, places);
-        self.half = None;
+        self.gress = None;
         made
     }
 

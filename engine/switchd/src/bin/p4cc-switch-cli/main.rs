@@ -67,11 +67,19 @@ const HELP: &str = "Commands:
   table_indirect_add TABLE KEY... => MEMBER [PRIORITY]
   table_indirect_add_with_group TABLE KEY... => GROUP [PRIORITY]
   table_indirect_delete TABLE HANDLE
+  table_indirect_set_default TABLE MEMBER / table_indirect_set_default_with_group TABLE GROUP
+  table_indirect_reset_default TABLE
   act_prof_create_member PROFILE ACTION DATA... / act_prof_delete_member PROFILE MEMBER
   act_prof_modify_member PROFILE ACTION MEMBER DATA...
   act_prof_create_group PROFILE / act_prof_delete_group PROFILE GROUP
   act_prof_add_member_to_group PROFILE MEMBER GROUP / act_prof_remove_member_from_group PROFILE MEMBER GROUP
   act_prof_dump PROFILE / act_prof_dump_member PROFILE MEMBER / act_prof_dump_group PROFILE GROUP
+  table_indirect_create_member TABLE ACTION DATA... / table_indirect_delete_member TABLE MEMBER
+  table_indirect_modify_member TABLE ACTION MEMBER DATA...
+  table_indirect_create_group TABLE / table_indirect_delete_group TABLE GROUP
+  table_indirect_add_member_to_group TABLE MEMBER GROUP
+  table_indirect_remove_member_from_group TABLE MEMBER GROUP
+  table_dump_member TABLE MEMBER / table_dump_group TABLE GROUP
   mc_mgrp_create GROUP / mc_mgrp_destroy GROUP / mc_dump
   mc_node_create RID PORT... [| LAG...] / mc_node_update NODE PORT... [| LAG...] / mc_node_destroy NODE
   mc_node_associate GROUP NODE / mc_node_dissociate GROUP NODE / mc_set_lag_membership LAG PORT...
@@ -81,6 +89,7 @@ const HELP: &str = "Commands:
   register_read NAME [INDEX] / register_write NAME INDEX VALUE / register_reset NAME
   show_pvs / pvs_add SET VALUE / pvs_remove SET VALUE / pvs_get SET / pvs_clear SET
   set_crc16_parameters NAME POLYNOMIAL INITIAL XOR REFLECT_DATA REFLECT_REMAINDER / set_crc32_parameters ...
+  set_toeplitz_hash_key NAME HEX
   mirroring_add ID PORT / mirroring_add_mc ID GROUP / mirroring_delete ID / mirroring_get ID
   load_new_config_file FILE / swap_configs / write_config_to_file FILE / serialize_state FILE / reset_state
   switch_info / get_time_elapsed / get_time_since_epoch";
@@ -192,4 +201,39 @@ fn main() -> ExitCode {
     manner.read(&mut switch);
     println!();
     ExitCode::SUCCESS
+}
+
+#[cfg(test)]
+mod tests {
+    use super::HELP;
+
+    /// The files whose `match verb` says which commands there are.
+    const COMMANDS: [&str; 5] = [
+        include_str!("arrays.rs"),
+        include_str!("multicast.rs"),
+        include_str!("ports.rs"),
+        include_str!("profiles.rs"),
+        include_str!("tables.rs"),
+    ];
+
+    /// The verbs of a file: the patterns of its `match verb`.
+    fn verbs(source: &str) -> Vec<&str> {
+        let arms = source.split("match verb {").skip(1).filter_map(|rest| rest.split("_ =>").next());
+        arms.flat_map(str::lines)
+            .filter_map(|line| line.trim().strip_prefix('"')?.split_once("\" =>"))
+            .map(|(verb, _)| verb)
+            .collect()
+    }
+
+    #[test]
+    fn help_names_every_command() {
+        let is_part = |letter: char| letter.is_ascii_alphanumeric() || letter == '_';
+        let named: Vec<&str> = HELP.split(|letter| !is_part(letter)).collect();
+        for source in COMMANDS {
+            let verbs = verbs(source);
+            assert!(!verbs.is_empty());
+            let missing: Vec<&&str> = verbs.iter().filter(|verb| !named.contains(verb)).collect();
+            assert!(missing.is_empty(), "help lacks {missing:?}");
+        }
+    }
 }
