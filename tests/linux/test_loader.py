@@ -122,6 +122,19 @@ def test_a_peer_without_the_option_gets_the_plain_form(ends: tuple[Host, Host]) 
         assert counters["plain_acks"] == counters["acks"] > 0
 
 
+def test_a_server_with_syn_cookies_is_plain_at_both_ends(ends: tuple[Host, Host]) -> None:
+    _, receiver = ends
+    # A cookie for each SYN, which the server does not keep.
+    run(*receiver.command("sysctl", "-qw", "net.ipv4.tcp_syncookies=2"))
+    with senders() as it:
+        name = it.load("dctcp", "--sender", "dctcp")
+        transfer(it, name, ends, SIZE)
+        stats = it.stats()
+    assert (stats["option"]["plain"], stats["option"]["negotiated"]) == (2, 0)
+    counters = stats["senders"][name]["counters"]
+    assert counters["plain_acks"] == counters["acks"] > 0
+
+
 @pytest.mark.parametrize("delay_ms", [2, 30, 100, 250, 600])
 def test_a_loader_that_is_killed_leaves_sockets_on_the_default(ends: tuple[Host, Host], delay_ms: int) -> None:
     with senders() as it:

@@ -261,7 +261,8 @@ static __always_inline void fill_marks(struct p4cc_ack *ack, const struct tcp_so
 	}
 	report = feedback->last_report;
 	feedback->last_report = P4CC_REPORT_NONE;
-	if (report == P4CC_REPORT_REFUSED) {
+	/* A peer that has not reported yet may never do so: what lies between may have changed its SYN-ACK. */
+	if (report == P4CC_REPORT_REFUSED || !feedback->accepted) {
 		ack->kdc_marks = ce;
 		count(COUNT_PLAIN_ACKS, 1);
 		return;
