@@ -7,6 +7,7 @@ import signal
 import subprocess
 import time
 from collections.abc import Generator
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -122,6 +123,19 @@ def test_a_peer_without_the_option_gets_the_plain_form(ends: tuple[Host, Host]) 
         assert counters["plain_acks"] == counters["acks"] > 0
 
 
+def test_a_server_with_syn_cookies_is_plain_at_both_ends(ends: tuple[Host, Host]) -> None:
+    _, receiver = ends
+    # A cookie for each SYN, which the server does not keep.
+    run(*receiver.command("sysctl", "-qw", "net.ipv4.tcp_syncookies=2"))
+    with senders() as it:
+        name = it.load("dctcp", "--sender", "dctcp")
+        transfer(it, name, ends, SIZE)
+        stats = it.stats()
+    assert (stats["option"]["plain"], stats["option"]["negotiated"]) == (2, 0)
+    counters = stats["senders"][name]["counters"]
+    assert counters["plain_acks"] == counters["acks"] > 0
+
+
 @pytest.mark.parametrize("delay_ms", [2, 30, 100, 250, 600])
 def test_a_loader_that_is_killed_leaves_sockets_on_the_default(ends: tuple[Host, Host], delay_ms: int) -> None:
     with senders() as it:
@@ -179,6 +193,25 @@ def test_a_wrong_request_is_refused_and_loads_nothing(words: list[str], message:
         assert registered() == before
 
 
+#: Becomes `nobody` and gives a socket its sender.
+UNPRIVILEGED = """
+import os, socket, sys
+os.setgroups([])
+os.setgid(65534)
+os.setuid(65534)
+with socket.socket() as connection:
+    connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_CONGESTION, sys.argv[1].encode())
+"""
+
+
+def test_an_application_without_rights_chooses_a_sender(ends: tuple[Host, Host]) -> None:
+    with senders() as it:
+        name = it.load("dctcp", "--sender", "dctcp")
+        client = it.python(ends[0], UNPRIVILEGED, name)
+        _, errors = client.communicate(timeout=PATIENCE_S)
+        assert client.returncode == 0, errors
+
+
 #: Connects by a sender and says its first window, of the kernel's TCP_INFO.
 FIRST_WINDOW = """
 import socket, struct, sys
@@ -207,6 +240,31 @@ def test_a_control_group_has_its_own_parameters(ends: tuple[Host, Host]) -> None
             server.wait(PATIENCE_S)
             windows.append(output.strip())
         assert windows == ["3", "10"]
+
+
+def test_groups_below_have_the_parameters_of_the_nearest(ends: tuple[Host, Host]) -> None:
+    sender, receiver = ends
+    with senders() as it:
+        name = it.load("dctcp", "--sender", "dctcp")
+        it.call("set", name, "--cgroup", str(it.cgroup), "--sender", "dctcp", "--iw", "3")
+        # systemd puts a unit into a group of its own, below that of its slice.
+        inner = replace(it, cgroup=it.cgroup / "unit")
+        inner.cgroup.mkdir()
+        windows: list[str] = []
+        try:
+            for _ in range(2):
+                server = it.python(receiver, LISTENER)
+                assert server.stdout is not None
+                assert server.stdout.readline() == "listening\n"
+                client = inner.python(sender, FIRST_WINDOW, receiver.ipv4, "5301", name)
+                output, errors = client.communicate(timeout=PATIENCE_S)
+                assert client.returncode == 0, errors
+                server.wait(PATIENCE_S)
+                windows.append(output.strip())
+                it.call("set", name, "--cgroup", str(inner.cgroup), "--sender", "dctcp", "--iw", "5")
+        finally:
+            inner.cgroup.rmdir()
+        assert windows == ["3", "5"]
 
 
 #: Sets a deadline on a connected socket, as docs/how-to/linux-hosts.md shows.

@@ -131,13 +131,14 @@ int count_marks(struct __sk_buff *skb)
 		return 1;
 	/* The kernel may have merged packets, never ones with different code points. */
 	packets = skb->gso_segs > 1 ? skb->gso_segs : 1;
-	feedback->received += packets;
+	/* Two processors may receive for one socket at once. */
+	__sync_fetch_and_add(&feedback->received, packets);
 	count(COUNT_PACKETS, packets);
 	if (ecn == ECN_K) {
-		feedback->received_k += packets;
+		__sync_fetch_and_add(&feedback->received_k, packets);
 		count(COUNT_K, packets);
 	} else if (ecn == ECN_KDC) {
-		feedback->received_kdc += packets;
+		__sync_fetch_and_add(&feedback->received_kdc, packets);
 		count(COUNT_KDC, packets);
 	}
 	return 1;
@@ -184,8 +185,10 @@ static __always_inline void reserve(struct bpf_sock_ops *skops)
 	struct p4cc_feedback *feedback;
 
 	if (flags & TCP_FLAG_BIT_SYN) {
-		/* A SYN offers, a SYN-ACK answers an offer. */
-		if ((flags & TCP_FLAG_BIT_ACK) && !is_offer(skops, BPF_LOAD_HDR_OPT_TCP_SYN))
+		/* A SYN offers, a SYN-ACK answers an offer. With a SYN cookie the kernel keeps no SYN, so this end would
+		 * not know of its answer. */
+		if ((flags & TCP_FLAG_BIT_ACK) && (skops->args[0] == BPF_WRITE_HDR_TCP_SYNACK_COOKIE ||
+						   !is_offer(skops, BPF_LOAD_HDR_OPT_TCP_SYN)))
 			return;
 		bpf_reserve_hdr_opt(skops, P4CC_OPTION_LENGTH, 0);
 		return;

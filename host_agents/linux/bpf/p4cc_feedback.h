@@ -31,26 +31,33 @@ struct p4cc_feedback {
 	__u32 reported_kdc;
 	__u32 accepted;
 	__u32 refused;
-	__u32 reserved;
+	/* The kernel's count of data segments at the last report, which wraps. */
+	__u32 sent;
 	/* The application's deadline and the bytes until then, from the byte at which it was set (D2TCP). */
 	__u64 deadline_ns;
 	__u64 deadline_bytes;
 	__u64 deadline_from;
+	/* Data segments that were sent, and marks that were accepted, since the connection began. */
+	__u64 total_sent;
+	__u64 total_marks;
 };
 
-/* Takes the counters of one option. Counters never go back and never exceed the packets that were sent, so
+/* Takes the counters of one option; `sent` is the kernel's 32-bit count of data segments. Counters never go back and never exceed the packets that were sent, so
  * a report that does is refused whole: a peer can withhold marks, as in RFC3168, and do nothing else. */
 static __attribute__((always_inline, unused)) inline void p4cc_take_report(struct p4cc_feedback *feedback, __u32 k,
 									   __u32 kdc, __u32 sent)
 {
 	__u32 new_k = k - feedback->reported_k, new_kdc = kdc - feedback->reported_kdc;
-	__u64 marks = (__u64)feedback->reported_k + feedback->reported_kdc + new_k + new_kdc;
+	__u64 marks = feedback->total_marks + new_k + new_kdc;
 
-	if (new_k > 0x7fffffff || new_kdc > 0x7fffffff || marks > sent) {
+	feedback->total_sent += (__u32)(sent - feedback->sent);
+	feedback->sent = sent;
+	if (new_k > 0x7fffffff || new_kdc > 0x7fffffff || marks > feedback->total_sent) {
 		feedback->last_report = P4CC_REPORT_REFUSED;
 		feedback->refused++;
 		return;
 	}
+	feedback->total_marks = marks;
 	feedback->reported_k = k;
 	feedback->reported_kdc = kdc;
 	feedback->last_report = P4CC_REPORT_ACCEPTED;

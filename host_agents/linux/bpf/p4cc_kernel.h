@@ -20,7 +20,10 @@ struct kernfs_node {
 };
 
 struct cgroup {
+	int level;
 	struct kernfs_node *kn;
+	/* From the root to the group itself. */
+	struct cgroup *ancestors[];
 };
 
 struct sock_cgroup_data {
@@ -81,6 +84,7 @@ struct tcp_congestion_ops {
 };
 
 /* include/net/tcp.h. */
+#define TCP_CONG_NON_RESTRICTED 0x1
 #define TCP_CONG_NEEDS_ECN 0x2
 #define TCP_ECN_DEMAND_CWR 4
 #define TCP_INFINITE_SSTHRESH 0x7fffffff

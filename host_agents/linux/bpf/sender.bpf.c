@@ -136,6 +136,26 @@ static __always_inline void publish(struct tcp_sock *tp, const struct flow *flow
 	tp->snd_ssthresh = flow->law.ssthresh >= P4CC_MAX_WINDOW ? TCP_INFINITE_SSTHRESH : ssthresh;
 }
 
+/* How many groups above are searched. */
+#define MAX_LEVEL 16
+
+/* The socket's control group, or the nearest above it, that has parameters; else 0. */
+static __always_inline __u64 group_with_parameters(struct sock *sk)
+{
+	struct cgroup *cgroup = sk->sk_cgrp_data.cgroup, *ancestor;
+	int level = cgroup->level;
+	__u64 id;
+
+	for (int above = 0; above <= MAX_LEVEL && above <= level; above++) {
+		if (bpf_core_read(&ancestor, sizeof(ancestor), &cgroup->ancestors[level - above]))
+			break;
+		id = BPF_CORE_READ(ancestor, kn, id);
+		if (bpf_map_lookup_elem(&by_cgroup, &id))
+			return id;
+	}
+	return 0;
+}
+
 SEC("struct_ops")
 void BPF_PROG(sender_init, struct sock *sk)
 {
@@ -143,13 +163,11 @@ void BPF_PROG(sender_init, struct sock *sk)
 	const struct p4cc_params *params;
 	struct p4cc_params own;
 	struct flow *flow;
-	__u64 cgroup;
 
 	flow = bpf_sk_storage_get(&flows, sk, 0, BPF_SK_STORAGE_GET_F_CREATE);
 	if (!flow)
 		return;
-	cgroup = sk->sk_cgrp_data.cgroup->kn->id;
-	flow->cgroup = bpf_map_lookup_elem(&by_cgroup, &cgroup) ? cgroup : 0;
+	flow->cgroup = group_with_parameters(sk);
 	params = parameters_of(flow);
 	if (!params)
 		return;
@@ -261,7 +279,8 @@ static __always_inline void fill_marks(struct p4cc_ack *ack, const struct tcp_so
 	}
 	report = feedback->last_report;
 	feedback->last_report = P4CC_REPORT_NONE;
-	if (report == P4CC_REPORT_REFUSED) {
+	/* A peer that has not reported yet may never do so: what lies between may have changed its SYN-ACK. */
+	if (report == P4CC_REPORT_REFUSED || !feedback->accepted) {
 		ack->kdc_marks = ce;
 		count(COUNT_PLAIN_ACKS, 1);
 		return;
@@ -367,7 +386,7 @@ void BPF_PROG(sender_cwnd_event, struct sock *sk, int event)
 SEC(".struct_ops.link")
 struct tcp_congestion_ops sender = {
 	.name = "p4cc",
-	.flags = TCP_CONG_NEEDS_ECN,
+	.flags = TCP_CONG_NON_RESTRICTED | TCP_CONG_NEEDS_ECN,
 	.init = (void *)sender_init,
 	.release = (void *)sender_release,
 	.ssthresh = (void *)sender_ssthresh,

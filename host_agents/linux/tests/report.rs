@@ -52,6 +52,26 @@ fn a_report_counts_only_if_it_may_be_true() {
     }
 }
 
+/// The kernel's count of segments and the option's counters have 32 bits, and go on from zero.
+#[test]
+fn reports_count_on_where_counters_wrap() {
+    let mut connection = Connection::new();
+    let (mut sent, mut k, mut kdc) = (0_u32, 0_u32, 0_u32);
+    for step in 0..20 {
+        sent = sent.wrapping_add(1 << 31);
+        k = k.wrapping_add(1 << 30);
+        kdc = kdc.wrapping_add(1 << 29);
+        assert_eq!(connection.report(k, kdc, sent), (k.into(), kdc.into(), 0), "step {step}");
+    }
+    // 20 * 2^29 packets are without a mark.
+    for step in 0..10 {
+        k = k.wrapping_add(1 << 30);
+        assert_eq!(connection.report(k, kdc, sent), (k.into(), kdc.into(), 0), "step {step}");
+    }
+    let before = (k.into(), kdc.into(), 1);
+    assert_eq!(connection.report(k.wrapping_add(1), kdc, sent), before, "more marks than packets");
+}
+
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(500))]
 

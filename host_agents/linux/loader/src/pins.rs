@@ -10,7 +10,9 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use crate::error::{Context, Outcome};
+use nix::sys::statfs::{BPF_FS_MAGIC, statfs};
+
+use crate::error::{Context, Failure, Outcome};
 
 /// The folder of pins.
 #[derive(Clone, Debug)]
@@ -47,10 +49,34 @@ impl Pins {
         names(&self.feedback()).iter().filter_map(|name| name.parse().ok()).collect()
     }
 
-    /// Removes the storage of sockets and the folders that are left.
+    /// Removes the storage of sockets, and the folders that are empty.
     pub fn remove_rest(&self) -> Outcome<()> {
-        remove(&self.0)
+        if !self.0.exists() {
+            return Ok(());
+        }
+        check(&self.0)?;
+        if self.sockets().exists() {
+            fs::remove_file(self.sockets()).context(self.sockets().display())?;
+        }
+        for folder in [self.0.join("senders"), self.0.clone()] {
+            // What is left belongs to others.
+            if fs::read_dir(&folder).is_ok_and(|mut entries| entries.next().is_none()) {
+                fs::remove_dir(&folder).context(folder.display())?;
+            }
+        }
+        Ok(())
     }
+}
+
+/// Refuses a place outside of the BPF file system, where files are not pins.
+fn check(folder: &Path) -> Outcome<()> {
+    let existing = folder.ancestors().find(|above| above.exists()).unwrap_or(folder);
+    let kind = statfs(existing).context(existing.display())?.filesystem_type();
+    if kind == BPF_FS_MAGIC {
+        return Ok(());
+    }
+    let remedy = "give --pins a folder below /sys/fs/bpf";
+    Err(Failure::new(folder.display(), "is not in a BPF file system", remedy))
 }
 
 fn names(folder: &Path) -> Vec<String> {
@@ -62,10 +88,15 @@ fn names(folder: &Path) -> Vec<String> {
 
 /// Creates a folder of pins and those above it.
 pub fn create(folder: &Path) -> Outcome<()> {
+    check(folder)?;
     fs::create_dir_all(folder).context(folder.display())
 }
 
 /// Removes a folder of pins, if it exists: the kernel lets go of what nothing else uses.
 pub fn remove(folder: &Path) -> Outcome<()> {
-    if folder.exists() { fs::remove_dir_all(folder).context(folder.display()) } else { Ok(()) }
+    if !folder.exists() {
+        return Ok(());
+    }
+    check(folder)?;
+    fs::remove_dir_all(folder).context(folder.display())
 }

@@ -1,5 +1,6 @@
 //! Senders: each is a copy of one object with its own name and parameters.
 
+use std::path::PathBuf;
 use std::thread;
 use std::time::Duration;
 
@@ -23,13 +24,29 @@ const UNLOAD_PAUSE: Duration = Duration::from_millis(10);
 const COUNTERS: [&str; 9] =
     ["flows", "acks", "segments", "k_marks", "kdc_marks", "cuts", "recoveries", "timeouts", "plain_acks"];
 
+/// Refuses what the kernel takes for no name; a path would lead out of the folder of pins.
+fn check_name(name: &str) -> Outcome<()> {
+    let is_plain = |byte: u8| byte.is_ascii_alphanumeric() || byte == b'_';
+    if !name.is_empty() && name.len() < NAME_BYTES && name.bytes().all(is_plain) {
+        return Ok(());
+    }
+    let cause = format!("{name:?} has {} characters", name.len());
+    Err(Failure::new("name", cause, "give 1 to 15 letters, digits or underscores"))
+}
+
+/// The folder of a sender that is loaded, at least in part.
+fn folder_of(pins: &Pins, name: &str) -> Outcome<PathBuf> {
+    check_name(name)?;
+    let folder = pins.sender(name);
+    if folder.exists() {
+        return Ok(folder);
+    }
+    Err(Failure::new(name, "is not loaded", "see `p4cc-hosts status`"))
+}
+
 /// Loads a sender and registers it under `name`; the registration is the last step.
 pub fn load(pins: &Pins, name: &str, params: &Params) -> Outcome<()> {
-    let is_plain = |byte: u8| byte.is_ascii_alphanumeric() || byte == b'_';
-    if name.is_empty() || name.len() >= NAME_BYTES || !name.bytes().all(is_plain) {
-        let cause = format!("{name:?} has {} characters", name.len());
-        return Err(Failure::new("name", cause, "give 1 to 15 letters, digits or underscores"));
-    }
+    check_name(name)?;
     if kernel::is_registered(name) {
         let cause = format!("{name:?} is a congestion control of this kernel already");
         return Err(Failure::new("name", cause, "give another name, or unload it"));
@@ -84,14 +101,14 @@ fn padded(name: &str) -> [u8; NAME_BYTES] {
 
 /// Gives the sockets of one control group their own parameters.
 pub fn set_for_cgroup(pins: &Pins, name: &str, cgroup: u64, params: &Params) -> Outcome<()> {
-    let pin = pins.sender(name).join("by_cgroup");
+    let pin = folder_of(pins, name)?.join("by_cgroup");
     let map = MapHandle::from_pinned_path(&pin).context(pin.display())?;
     map.update(&cgroup.to_ne_bytes(), &params.bytes(), MapFlags::ANY).context(pin.display())
 }
 
 /// Unregisters a sender. Its sockets change to the system's default with their next ACK.
 pub fn unload(pins: &Pins, name: &str) -> Outcome<()> {
-    let folder = pins.sender(name);
+    let folder = folder_of(pins, name)?;
     if let Ok(map) = MapHandle::from_pinned_path(folder.join("retired")) {
         let default = kernel::default_control();
         // Reno is in every kernel.
