@@ -323,6 +323,9 @@ class Program:
         """Header types with name, kind and width in bits (of a varbit the most) of their fields, in wire order."""
     def parser_json(self) -> str:
         """Headers and the blocks of the (ingress) parser with their instructions, as JSON."""
+    @property
+    def declared(self) -> list[tuple[str, str, int]]:
+        """Names of tables, actions, states and other declarations, with file and line; of p4cc's own files none."""
     def trace_stf(self, test: str) -> str:
         """What the packets of a test do, as JSON; ValueError if the text is no test."""
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import sys
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -13,6 +13,9 @@ from p4cc.commands.program import Defines, IncludeDirs
 from p4cc.planning.execution import Exec
 from p4cc.running.progress import counted
 from p4cc.running.stf import Outcome, Result, find_pairs, run_pairs
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
 
 INTERRUPTED = 130
 
@@ -38,6 +41,9 @@ def stf(
         Exec | None,
         typer.Option("--exec", help="Execution engine: the interpreter, or native code from the first packet on."),
     ] = None,
+    trace: Annotated[
+        bool, typer.Option("--trace", help="Below a failed test, show the path of the packets that it is about.")
+    ] = False,
     failed_only: Annotated[bool, typer.Option("--failed", help="Print only the tests that failed.")] = False,
 ) -> None:
     """Run tests of the Simple Test Framework (STF) on the embedded switch.
@@ -54,6 +60,7 @@ def stf(
     * `p4cc stf forward.p4 unicast.stf multicast.stf`
     * `p4cc stf forward.json forward.stf`: BMv2 JSON compiled by p4c
     * `p4cc stf one.p4 one.stf two.p4 two.stf --json`
+    * `p4cc stf forward.p4 forward.stf --trace`: why a packet went where it went
     * `p4cc stf p4c/testdata/p4_16_samples --failed`
 
     Commands: add, setdefault, remove, packet, expect, no_packet, wait, check_counter, counter_read, counter_write,
@@ -69,7 +76,7 @@ def stf(
     at_once = not as_json and not sys.stderr.isatty()
     try:
         with counted("testing", len(pairs), quiet=as_json) as advance:
-            for result in run_pairs(pairs, tuple(include or ()), tuple(define or ()), back_end):
+            for result in run_pairs(pairs, tuple(include or ()), tuple(define or ()), back_end, trace=trace):
                 results.append(result)
                 if at_once:
                     _print(result, failed_only)
@@ -104,6 +111,7 @@ def _record(result: Result) -> dict[str, object]:
         "packets_in": report.packets_in if report else 0,
         "packets_expected": report.packets_expected if report else 0,
         "problems": [{field: getattr(one, field) for field in fields} for one in (report.problems if report else ())],
+        **({"packets": _concerned(result)} if result.packets else {}),
         "printed": [{"line": line, "text": text} for line, text in (report.printed if report else ())],
     }
 
@@ -122,6 +130,17 @@ def _print(result: Result, failed_only: bool) -> None:
     for problem in report.problems if report else ():
         place = f"line {problem.line}: " if problem.line else ""
         typer.echo(_indented(place + problem.message))
+    if result.packets:
+        from p4cc.packet_way.lines import packet_text
+
+        for packet in _concerned(result):
+            typer.echo(_indented(packet_text(packet)))
+
+
+def _concerned(result: Result) -> list[Mapping[str, Any]]:
+    from p4cc.packet_way.concerned import concerned
+
+    return concerned(result.packets, result.report.problems if result.report else ())
 
 
 def _print_sums(results: list[Result]) -> None:

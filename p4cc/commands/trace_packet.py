@@ -104,10 +104,7 @@ def _commands(test: Path | None, packet: str | None, port: int) -> str:
 
 
 def _show(packet: Mapping[str, Any]) -> None:
-    from p4cc.packet_way.lines import in_words, lines
+    from p4cc.packet_way.lines import packet_text
 
-    typer.echo(f"line {packet['line']}: {len(packet['bytes']) // 2} bytes into port {packet['port']}")
-    typer.echo(f"  {in_words(packet['bytes'])}")
-    for line in lines(packet):
-        typer.echo(f"  {'  ' * line.depth}{line.text}")
+    typer.echo(packet_text(packet))
     typer.echo("")

@@ -11,11 +11,17 @@ import base64
 import json
 import sys
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from p4cc.errors import UserError
 from p4cc.grading.sandbox import leave_network, limit, read_only
+from p4cc.packet_way.concerned import concerned
 from p4cc.planning.programs import CompiledProgram, compile_program
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from p4cc.packet_way.concerned import Failure
 
 MOST_TRACED = 3
 """Packets of a failed test whose way is kept."""
@@ -33,10 +39,11 @@ def main() -> None:
     if compiled is None:
         print(json.dumps({"error": error}))
         return
-    results = [tested(compiled, text) for text in task["tests"]]
+    reports = [_reported(compiled, text) for text in task["tests"]]
+    results = [result for result, _ in reports]
     built = _built(compiled, task["target"]) if task["target"] else {}
     print(json.dumps({"tests": results, **built}), flush=True)
-    print(json.dumps(_traced(compiled, task["tests"], results)))
+    print(json.dumps(_traced(compiled, task["tests"], [failures for _, failures in reports])))
 
 
 def _compiled(program: Path, defines: list[str]) -> tuple[CompiledProgram | None, str]:
@@ -56,23 +63,25 @@ def _built(compiled: CompiledProgram, target: str) -> dict[str, Any]:
         return {"no_config": str(error)}
 
 
-def tested(compiled: CompiledProgram, text: str) -> dict[str, Any]:
-    """One test: whether it passed, and why not."""
+def _reported(compiled: CompiledProgram, text: str) -> tuple[dict[str, Any], Sequence[Failure]]:
+    """One test: whether it passed, and why not; the failures whose packets can be followed."""
     try:
         report = compiled.run_stf(text)
     except UserError as error:
-        return {"passed": False, "problems": [str(error)], "can_trace": False}
+        return {"passed": False, "problems": [str(error)]}, ()
     problems = [f"line {one.line}: {one.message}" if one.line else one.message for one in report.problems]
-    can_trace = bool(problems) and all(one.kind != "syntax" for one in report.problems)
-    return {"passed": not problems, "problems": problems, "can_trace": can_trace}
+    can_trace = all(one.kind != "syntax" for one in report.problems)
+    return {"passed": not problems, "problems": problems}, report.problems if can_trace else ()
 
 
-def _traced(compiled: CompiledProgram, texts: list[str], results: list[dict[str, Any]]) -> list[list[Any]]:
-    """The first packets of each failed test, while they fit."""
-    found: list[list[Any]] = []
+def _traced(
+    compiled: CompiledProgram, texts: Sequence[str], failures: Sequence[Sequence[Failure]]
+) -> list[Sequence[Mapping[str, Any]]]:
+    """The first packets that each failed test is about, while they fit."""
+    found: list[Sequence[Mapping[str, Any]]] = []
     left = MOST_TRACE_CHARACTERS
-    for text, result in zip(texts, results, strict=True):
-        packets = compiled.trace_stf(text).packets[:MOST_TRACED] if result["can_trace"] and left > 0 else []
+    for text, failed in zip(texts, failures, strict=True):
+        packets = concerned(compiled.trace_stf(text).packets, failed)[:MOST_TRACED] if failed and left > 0 else []
         left -= len(json.dumps(packets))
         found.append(packets if left > 0 else [])
     return found

@@ -4,16 +4,17 @@ from __future__ import annotations
 
 import json
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, TypedDict, get_args
+from typing import TYPE_CHECKING, Any, TypedDict, get_args
 
 from controller.install import read_ports
 from p4cc.live.looks import FlowName, Looks
 from p4cc.live.messages import Abilities, LookMessage, RunHead
 from p4cc.live.requests import CONTROL, JumpTarget, PaceRequest, TraceRequest, WatchRequest, parse
 from p4cc.live.table_desk import TableDesk
+from p4cc.packet_way.lines import in_order, step_lines
+from p4cc.planning.programs import places_of
 from p4cc.running.in_process import server_at
 from p4cc.running.result_writer import arrow_table
-from p4cc.running.trace_text import step_text
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -56,12 +57,30 @@ class FlowState:
 class _StepText(TypedDict):
     text: str
     is_heading: bool
+    kind: str
+    """As `p4cc.packet_way.lines.Line` has it."""
+    depth: int
 
 
 class _PacketTrace(TypedDict):
     number: int
     time_ns: int
     steps: list[_StepText]
+
+
+def _step_texts(steps: Sequence[Mapping[str, Any]]) -> list[_StepText]:
+    """What happened, below the instants."""
+    texts: list[_StepText] = []
+    last_ns: int | None = None
+    for step in in_order(steps):
+        if step["time_ns"] != last_ns:
+            last_ns = step["time_ns"]
+            texts.append({"text": f"at {last_ns:,} ns", "is_heading": True, "kind": "block", "depth": 0})
+        texts += [
+            {"text": str(line), "is_heading": False, "kind": line.kind, "depth": line.depth}
+            for line in step_lines(step)
+        ]
+    return texts
 
 
 class Desk(TableDesk):
@@ -153,14 +172,13 @@ class Desk(TableDesk):
     async def _trace(self, request: TraceRequest) -> Mapping[str, object]:
         view = await self._view(request.switch)
         lines = await self._mover.follow(view.line.plan.device_id, request.packets)
-        packets: dict[int, _PacketTrace] = {}
-        last_ns: dict[int, int] = {}
+        places = places_of(view.line.pipeline.config.p4_device_config)
+        by_packet: dict[int, list[dict[str, Any]]] = {}
         for step in map(json.loads, lines):
-            number, time_ns = step["packet"], step["time_ns"]
-            packet = packets.setdefault(number, _PacketTrace(number=number, time_ns=time_ns, steps=[]))
-            if time_ns != last_ns.get(number):
-                last_ns[number] = time_ns
-                packet["steps"].append({"text": f"at {time_ns:,} ns", "is_heading": True})
-            packet["steps"].append({"text": step_text(step), "is_heading": False})
+            by_packet.setdefault(step["packet"], []).append(step)
+        packets: dict[int, _PacketTrace] = {}
+        for number, steps in by_packet.items():
+            places.add_to(steps)
+            packets[number] = _PacketTrace(number=number, time_ns=steps[0]["time_ns"], steps=_step_texts(steps))
         why = None if len(packets) >= request.packets else "no more packets came, or the controller was due first"
         return {"packets": list(packets.values()), "why": why}

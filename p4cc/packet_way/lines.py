@@ -23,27 +23,26 @@ class Line:
     kind: str
     """`block`, `step`, `hit`, `miss`, `change`, `lost` or `sent`."""
     text: str
+    place: str = ""
+    """File and line of what it names."""
+
+    def __str__(self) -> str:
+        """Text and place."""
+        return f"{self.text}  ({self.place})" if self.place else self.text
+
+
+def packet_text(packet: Mapping[str, Any]) -> str:
+    """The way of one packet of `CompiledProgram.trace_stf` as text."""
+    heads = (f"line {packet['line']}: {len(packet['bytes']) // 2} bytes into port {packet['port']}",)
+    rest = (in_words(packet["bytes"]), *(f"{'  ' * line.depth}{line}" for line in lines(packet)))
+    return "\n".join((*heads, *(f"  {text}" for text in rest)))
 
 
 def lines(packet: Mapping[str, Any]) -> Iterator[Line]:
     """The lines of one packet of `CompiledProgram.trace_stf`."""
-    for step in _in_order(packet["steps"]):
-        match step["step"]:
-            case "received" | "sent":
-                pass
-            case "entered":
-                yield Line(0, "block", step["block"])
-            case "changed":
-                yield from _changes(step)
-            case "table":
-                yield Line(1, "hit" if step["hit"] else "miss", step_text(step))
-                yield from _entry(step)
-            case "dropped" | "parser_error":
-                yield Line(1, "lost", step_text(step))
-            case "enqueued" | "dequeued" | "to_controller":
-                yield Line(0, "block", step_text(step))
-            case _:
-                yield Line(1, "step", step_text(step))
+    for step in in_order(packet["steps"]):
+        if step["step"] not in ("received", "sent"):
+            yield from step_lines(step)
     if left_out := packet.get("steps_left_out"):
         yield Line(0, "lost", f"... and {left_out} more steps")
     for sent in packet["sent"]:
@@ -52,7 +51,26 @@ def lines(packet: Mapping[str, Any]) -> Iterator[Line]:
         yield Line(1, "sent", in_words(sent["bytes"]))
 
 
-def _in_order(steps: Sequence[Mapping[str, Any]]) -> list[Mapping[str, Any]]:
+def step_lines(step: Mapping[str, Any]) -> Iterator[Line]:
+    """The lines of one step."""
+    place = step.get("place", "")
+    match step["step"]:
+        case "entered":
+            yield Line(0, "block", step["block"], place)
+        case "changed":
+            yield from _changes(step)
+        case "table":
+            yield Line(1, "hit" if step["hit"] else "miss", step_text(step), place)
+            yield from _entry(step)
+        case "dropped" | "parser_error":
+            yield Line(1, "lost", step_text(step))
+        case "received" | "enqueued" | "dequeued" | "to_controller" | "sent":
+            yield Line(0, "block", step_text(step))
+        case _:
+            yield Line(1, "step", step_text(step), place)
+
+
+def in_order(steps: Sequence[Mapping[str, Any]]) -> list[Mapping[str, Any]]:
     """The steps with the parser's error, which the switch counts after ingress, where the parser ended."""
     errors = [step for step in steps if step["step"] == "parser_error"]
     others = [step for step in steps if step["step"] != "parser_error"]

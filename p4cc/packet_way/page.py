@@ -61,4 +61,5 @@ def _packet(packet: Mapping[str, Any], shown: bool) -> Iterator[str]:
 
 
 def _line(line: Line) -> str:
-    return f'<li class="depth{line.depth} {line.kind}">{escape(line.text.strip())}</li>'
+    place = f' <span class="place">{escape(line.place)}</span>' if line.place else ""
+    return f'<li class="depth{line.depth} {line.kind}">{escape(line.text.strip())}{place}</li>'

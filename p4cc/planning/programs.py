@@ -8,6 +8,7 @@ from collections import Counter
 from collections.abc import Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
@@ -15,6 +16,7 @@ from p4cc import _engine, bundled
 from p4cc.errors import UserError
 from p4cc.files import find_named, read_text
 from p4cc.planning.execution import Exec
+from p4cc.planning.places import Places
 
 if TYPE_CHECKING:
     from collections.abc import Generator, Iterator, Sequence
@@ -66,6 +68,11 @@ class CompiledProgram:
         self.diagnostics = [
             Finding(one.file, one.line, one.column, one.severity, one.message, one.help) for one in program.diagnostics
         ]
+
+    @cached_property
+    def places(self) -> Places:
+        """Where its tables, actions and states are declared."""
+        return Places(self._program.declared)
 
     def __repr__(self) -> str:
         """Whether it compiled, and its objects for a controller."""
@@ -157,6 +164,8 @@ class CompiledProgram:
                 traced: dict[str, Any] = json.loads(self._program.trace_stf(test))
             except ValueError as error:
                 raise UserError(str(error), remedy="docs/reference/p4-support.md lists the commands") from error
+        for packet in traced["packets"]:
+            self.places.add_to(packet["steps"])
         return TracedPackets(traced["packets"], [(line, text) for line, text in traced["problems"]])
 
 
@@ -188,6 +197,12 @@ def compile_program(
         return CompiledProgram(_engine.compile_p4(str(path), folders, macros, **rules))
     except ValueError as error:
         raise UserError(str(error), place="--strict") from error
+
+
+def places_of(config: bytes) -> Places:
+    """Where a program declares what traces name, by the device config that a switch was given."""
+    text = config.decode("utf-8", "replace")
+    return Places(_engine.compile_p4_text("program.p4", text).declared)
 
 
 def find_program(name: str, scenario: Path) -> Path:

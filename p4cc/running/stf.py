@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from enum import Enum
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from p4cc.errors import UserError
 from p4cc.planning.execution import Exec
@@ -45,6 +45,8 @@ class Result:
     outcome: Outcome
     error: str | None = None
     report: _engine.StfReport | None = None
+    packets: Sequence[Mapping[str, Any]] = ()
+    """Of a test that failed, the way of its packets, where it was asked for."""
 
 
 def find_pairs(paths: Sequence[Path]) -> list[Pair]:
@@ -99,9 +101,14 @@ def _of_folder(folder: Path) -> list[Pair]:
 
 
 def run_pairs(
-    pairs: Sequence[Pair], include: tuple[Path, ...], defines: tuple[str, ...], back_end: Exec | None = None
+    pairs: Sequence[Pair],
+    include: tuple[Path, ...],
+    defines: tuple[str, ...],
+    back_end: Exec | None = None,
+    *,
+    trace: bool = False,
 ) -> Iterator[Result]:
-    """Runs tests in order; consecutive tests of a program share its compilation."""
+    """Runs tests in order; consecutive tests of a program share its compilation. `trace` follows failed tests."""
     compiled: CompiledProgram | UserError | None = None
     of: Path | None = None
     for pair in pairs:
@@ -111,10 +118,10 @@ def run_pairs(
                 compiled = compile_program(pair.program, include, defines)
             except UserError as error:
                 compiled = error
-        yield _run(pair, compiled, back_end)
+        yield _run(pair, compiled, back_end, trace)
 
 
-def _run(pair: Pair, compiled: CompiledProgram | UserError, back_end: Exec | None) -> Result:
+def _run(pair: Pair, compiled: CompiledProgram | UserError, back_end: Exec | None, trace: bool) -> Result:
     def error(cause: str) -> Result:
         return Result(pair.program, pair.test, Outcome.ERROR, error=cause)
 
@@ -134,4 +141,7 @@ def _run(pair: Pair, compiled: CompiledProgram | UserError, back_end: Exec | Non
         return error(str(refused))
     if any(problem.kind == "syntax" for problem in report.problems):
         return Result(pair.program, pair.test, Outcome.ERROR, report=report)
-    return Result(pair.program, pair.test, Outcome.FAILED if report.problems else Outcome.PASSED, report=report)
+    if not report.problems:
+        return Result(pair.program, pair.test, Outcome.PASSED, report=report)
+    packets = compiled.trace_stf(text).packets if trace else ()
+    return Result(pair.program, pair.test, Outcome.FAILED, report=report, packets=packets)

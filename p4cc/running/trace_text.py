@@ -78,6 +78,18 @@ def _dequeued(step: Mapping[str, Any]) -> str:
     return f"leaves the queue of port {step['port']}, priority {step['priority']}: {depths}"
 
 
+def _meter(step: Mapping[str, Any]) -> str:
+    cell = "" if step.get("index") is None else f"[{step['index']}]"
+    return f"meter {step['meter']}{cell}: {step['color'] or 'no such cell'}"
+
+
+def _register(step: Mapping[str, Any]) -> str:
+    cell = f"register {step['register']}[{step['index']}]"
+    if step["value"] is None:
+        return f"{cell}: no such cell, {'nothing is written' if step['writes'] else 'reads as 0'}"
+    return f"{cell} becomes {step['value']}" if step["writes"] else f"{cell} is {step['value']}"
+
+
 def _other(step: Mapping[str, Any]) -> str:
     rest = {name: value for name, value in step.items() if name not in ("packet", "time_ns", "node", "step")}
     return f"{step['step']} {_named(rest)}".rstrip()
@@ -93,6 +105,8 @@ _TEXTS: dict[str, Callable[[Mapping[str, Any]], str]] = {
     "parser_error": lambda step: f"parser error {step['error']}",
     "table": _table,
     "action": _action,
+    "meter": _meter,
+    "register": _register,
     "enqueued": lambda step: f"waits in the queue of port {step['port']}, priority {step['priority']}",
     "dequeued": _dequeued,
     "dropped": _dropped,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -126,7 +127,11 @@ def test_packets_are_told_step_by_step(tmp_path: Path) -> None:
         told = here.client.post("/api/trace", {"switch": "s1", "packets": 3})
         assert [one["number"] for one in told["packets"]] == [1, 2, 3]
         texts = [step["text"] for step in told["packets"][0]["steps"]]
-        assert any("table ingress.forward.ipv4_lpm" in text and "hit" in text for text in texts)
+        (table,) = [at for at, text in enumerate(texts) if "table ingress.forward.ipv4_lpm" in text]
+        assert "hit" in texts[table]
+        assert re.search(r"\(\w+\.p4:\d+\)$", texts[table]), "where it is declared"
+        assert texts[table + 1].startswith("entry "), "the one that matched"
+        assert any(text.startswith("hdr.ipv4.ttl ") for text in texts), "what changed"
         assert here.client.get("/api/network")["can"]["trace"]
 
 

@@ -41,7 +41,7 @@ MAY_IMPORT: dict[str, tuple[str, ...]] = {
     "lab": ("control", "scenario", "planning", "analysis", "figures", "running", "user_algorithms"),
     "pages": (),
     "report": ("scenario", "analysis", "figures", "running", "lab", "pages"),
-    "live": ("control", "scenario", "planning", "running", "lab", "pages"),
+    "live": ("control", "scenario", "planning", "running", "packet_way", "lab", "pages"),
     "api": ("scenario", "planning", "analysis", "figures", "running"),
     "commands": (
         "scenario",

@@ -2,7 +2,9 @@
 //!
 //! Invariant: nothing here owns packets or state. The architecture lends both for one call.
 
-use p4cc_ir::{ActionId, Bits, BlockId, CloneKind, DigestId, FuncId, HeaderId, TableId, VarId};
+use p4cc_ir::{
+    ActionId, Bits, BlockId, CloneKind, DigestId, FuncId, HeaderId, MeterId, RegisterId, TableId, VarId,
+};
 use p4cc_units::Time;
 use smallvec::SmallVec;
 
@@ -222,10 +224,27 @@ pub trait Trace {
     fn table(&mut self, _table: TableId, _entry: Option<u32>, _values: Values<'_>) {}
     /// An action runs, `within` another one, or a table's or a control's own; `values` holds its parameters.
     fn action(&mut self, _action: ActionId, _within: bool, _values: Values<'_>) {}
+    /// A cell of a meter gave a colour; no cell, no colour.
+    fn meter(&mut self, _meter: MeterId, _index: u64, _color: Option<u64>, _values: Values<'_>) {}
+    /// The direct meter of the table that was just applied gave a colour.
+    fn direct_meter(&mut self, _table: TableId, _color: u64) {}
+    /// A cell of a register is read, or written with a value; no cell, no value.
+    fn register(&mut self, _register: RegisterId, _access: RegisterAccess, _values: Values<'_>) {}
     /// `mark_to_drop` runs, in an action or in a control itself.
     fn mark_to_drop(&mut self, _in_action: bool) {}
     /// A parser or control has ended.
     fn left(&mut self, _values: Values<'_>) {}
+}
+
+/// What a program does to a register.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct RegisterAccess {
+    /// The cell.
+    pub index: u64,
+    /// It is written.
+    pub writes: bool,
+    /// What it holds, or is to hold; none behind the last cell.
+    pub value: Option<Bits>,
 }
 
 /// Values of a packet's variables at a moment of its run.

@@ -30,7 +30,7 @@ mod wide;
 pub use checksum::CrcParams;
 pub use env::{
     CloneRequest, DigestMessage, Effects, Env, Executor, NoTrace, PacketView, ParseResult, PayloadView,
-    QueueBypass, RandomSource, Trace, Values,
+    QueueBypass, RandomSource, RegisterAccess, Trace, Values,
 };
 pub use frame::Frame;
 pub use interpreter::MAX_CONTROL_STEPS;

@@ -61,6 +61,8 @@ pub(crate) struct Program {
     diagnostics: Vec<Diagnostic>,
     rendered: String,
     made: Option<Made>,
+    /// Declarations by name, with file and line; none of BMv2 JSON.
+    declared: Vec<(String, String, u32)>,
 }
 
 impl Program {
@@ -98,6 +100,12 @@ impl Program {
     #[getter]
     fn rendered(&self) -> &str {
         &self.rendered
+    }
+
+    /// Names of tables, actions, states and other declarations, with file and line.
+    #[getter]
+    fn declared(&self) -> Vec<(String, String, u32)> {
+        self.declared.clone()
     }
 
     /// Whether it is for an architecture that is known here, so that there is P4Info.
@@ -241,7 +249,7 @@ fn compile(
     strict: Strict,
 ) -> Program {
     let failed = |found: &[p4cc_syntax::Diagnostic]| found.iter().any(|one| one.severity == Severity::Error);
-    let mut unit = None;
+    let (mut unit, mut declared) = (None, Vec::new());
     strict.enforce(&mut found);
     if !failed(&found) {
         let budget = p4cc_budget::Budget::default();
@@ -252,11 +260,22 @@ fn compile(
             let (compiled, checks) = p4cc_compile::compile_unit_within(&tree, strict, &budget);
             found.extend(checks);
             unit = compiled.filter(|_| !failed(&found));
+            declared = places(&source, &tree);
         }
     }
     let rendered = source.render(&found, false);
     let diagnostics = found.iter().map(|one| diagnostic(source.machine(one))).collect();
-    finish(name, unit, diagnostics, rendered, || source.to_self_contained())
+    let program = finish(name, unit, diagnostics, rendered, || source.to_self_contained());
+    Program { declared, ..program }
+}
+
+/// Declarations in the user's files.
+fn places(source: &Source, tree: &p4cc_syntax::ast::Program) -> Vec<(String, String, u32)> {
+    let place = |(name, span)| {
+        let at = source.locate(span);
+        p4cc_syntax::builtin_file(&at.file).is_none().then_some((name, at.file, at.line))
+    };
+    p4cc_syntax::declared(tree).into_iter().filter_map(place).collect()
 }
 
 /// Reads BMv2 JSON. Its places are paths in the document, not lines.
@@ -287,7 +306,7 @@ fn finish(
             None
         }
     });
-    Program { name: name.to_owned(), diagnostics, rendered, made }
+    Program { name: name.to_owned(), diagnostics, rendered, made, declared: Vec::new() }
 }
 
 fn failure(name: &str, message: String, help: Option<String>) -> Diagnostic {

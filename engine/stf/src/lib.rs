@@ -14,7 +14,7 @@ mod parse;
 mod runner;
 
 pub use difference::{Ended, Expected, PacketProblem, hex};
-pub use packet_trace::{Difference, EntryText, SentPacket, Traced, TracedPacket, TracedStep};
+pub use packet_trace::{SentPacket, Traced, TracedPacket};
 pub use parse::{ActionText, Cell, Command, KeyValue, Literal, MeterRates, ParseError, Relation, parse};
 
 use std::sync::Arc;

@@ -15,7 +15,7 @@ use p4cc_units::{Rate, Span, Time};
 use super::difference::{Expected, PacketProblem, hex};
 use super::entry::{action, bits, find, matches, table};
 use super::fate::{Fate, explain};
-use super::packet_trace::{self, SentPacket, Traced, TracedPacket};
+use super::packet_trace::{SentPacket, Traced, TracedPacket};
 use super::parse::{ActionText, Cell, Command, Literal, Relation};
 use super::{Cause, Problem, Report};
 
@@ -301,7 +301,7 @@ impl Bench {
     fn note(&mut self, line: u32, port: u32, bytes: &[u8], came_out: &[(u32, Vec<u8>)]) {
         let Some(traced) = &mut self.traced else { return };
         let events = self.switch.control().take_trace();
-        let steps = packet_trace::steps(events, &self.program, self.switch.observation().state());
+        let steps = p4cc_switch::explained(events, &self.program, self.switch.observation().state());
         let sent =
             came_out.iter().map(|(port, bytes)| SentPacket { port: *port, bytes: hex(bytes) }).collect();
         let steps_left_out = self.switch.control().take_steps_left_out();

@@ -265,6 +265,11 @@ impl<'s> Control<'s> {
         self.switch.core.trace.set_values();
     }
 
+    /// Traces what each step of expected packets changes, too.
+    pub fn set_expected_values(&mut self) {
+        self.switch.core.trace.set_values();
+    }
+
     /// Takes the number of steps that were left out behind the first
     /// [`MAX_TRACE_STEPS`](crate::MAX_TRACE_STEPS) where values are traced.
     pub fn take_steps_left_out(&mut self) -> u64 {

@@ -53,6 +53,7 @@ mod tm_buffer;
 mod tm_ports;
 mod tm_state;
 mod trace;
+mod trace_entries;
 mod trace_values;
 mod watch;
 
@@ -74,5 +75,6 @@ pub use switch::{MAX_GENERATED, Switch, Transmission};
 pub use tm_buffer::PauseFrame;
 pub use tm_state::link_bytes;
 pub use trace::{MAX_TRACE_STEPS, Step, TraceEvent};
+pub use trace_entries::{Difference, EntryText, TracedStep, explained};
 pub use trace_values::{Changed, HeaderChange, ValueChange, digits};
 pub use watch::{DropPlace, DropRow, KeptDigest, LogLine, Watch};

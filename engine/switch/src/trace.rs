@@ -6,14 +6,14 @@
 
 use std::collections::{BTreeMap, VecDeque};
 
-use p4cc_exec::{Pipeline, Trace, Values};
-use p4cc_ir::{ActionId, ActionParam, Bits, BlockId, FuncId, MatchKind, TableId};
+use p4cc_exec::{COLOR_GREEN, COLOR_YELLOW, Pipeline, RegisterAccess, Trace, Values};
+use p4cc_ir::{ActionId, ActionParam, Bits, BlockId, FuncId, MatchKind, MeterId, RegisterId, TableId};
 use p4cc_units::Time;
 use serde::{Serialize, Serializer};
 
 use crate::counters::DropCause;
 use crate::lineage::Lineage;
-use crate::trace_values::{Changed, ValueTrace, digits};
+use crate::trace_values::{Changed, ValueTrace, digits, optional};
 use crate::watch::DropLog;
 
 /// Most steps that wait for whoever traces; the oldest yield.
@@ -77,6 +77,28 @@ pub enum Step {
         #[serde(serialize_with = "named")]
         args: Vec<(String, Bits)>,
     },
+    /// A meter gave a colour.
+    Meter {
+        /// The meter's name.
+        meter: String,
+        /// The cell; none of a direct meter.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        index: Option<u64>,
+        /// `green`, `yellow` or `red`; none behind the last cell.
+        color: Option<&'static str>,
+    },
+    /// A register was read or written.
+    Register {
+        /// The register's name.
+        register: String,
+        /// The cell.
+        index: u64,
+        /// It was written.
+        writes: bool,
+        /// The cell's value, before or after; none behind the last cell.
+        #[serde(serialize_with = "optional")]
+        value: Option<Bits>,
+    },
     /// What the step before changed, if values are traced.
     Changed(Changed),
     /// It was put into a queue.
@@ -118,6 +140,14 @@ fn cause_name<S: Serializer>(cause: &DropCause, serializer: S) -> Result<S::Ok, 
     serializer.serialize_str(cause.column().trim_start_matches("dropped_"))
 }
 
+fn color_name(color: u64) -> &'static str {
+    match color {
+        COLOR_GREEN => "green",
+        COLOR_YELLOW => "yellow",
+        _ => "red",
+    }
+}
+
 /// A step and its time.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct TraceEvent {
@@ -142,8 +172,8 @@ struct Steps {
     at_hand: Option<u64>,
     events: VecDeque<TraceEvent>,
     expected: Option<Expected>,
-    /// Follows what packets change, if anybody wants it; the first steps are kept then.
-    values: Option<ValueTrace>,
+    /// Follows what packets change, each by its number, if anybody wants it; the first steps are kept then.
+    values: Option<BTreeMap<u64, ValueTrace>>,
     /// Steps that did not fit since they were last taken.
     left_out: u64,
 }
@@ -181,22 +211,27 @@ impl TraceLog {
         self.0 = (on || steps.drops.is_some()).then(|| Box::new(steps));
     }
 
-    /// Traces what packets change, too: they are to come one after the other.
+    /// Traces what packets change, too. Where all packets are traced they are to come one after the other.
     pub fn set_values(&mut self) {
-        self.0.get_or_insert_default().values = Some(ValueTrace::default());
+        self.0.get_or_insert_default().values = Some(BTreeMap::new());
+    }
+
+    /// Follows what the packet at hand changes.
+    fn values(&mut self) -> Option<&mut ValueTrace> {
+        let steps = self.0.as_mut()?;
+        Some(steps.values.as_mut()?.entry(steps.at_hand?).or_default())
     }
 
     /// A parser starts, of a packet that came in or goes round again.
     fn begin_values(&mut self) {
-        if let Some(values) = self.0.as_mut().and_then(|steps| steps.values.as_mut()) {
+        if let Some(values) = self.values() {
             values.begin();
         }
     }
 
     /// Keeps what changed up to here.
     fn keep_changes(&mut self, pipeline: &Pipeline, values: Values<'_>) {
-        let follows = self.0.as_mut().filter(|steps| steps.at_hand.is_some());
-        let changed = follows.and_then(|steps| steps.values.as_mut()?.changes(pipeline, values));
+        let changed = self.values().and_then(|follows| follows.changes(pipeline, values));
         if let Some(changed) = changed {
             self.push(Step::Changed(changed));
         }
@@ -320,10 +355,10 @@ impl TraceLog {
 
     #[cold]
     fn push(&mut self, step: Step) {
-        let Some(steps) = &mut self.0 else { return };
-        if let (Step::Dequeued { .. }, Some(values)) = (&step, &mut steps.values) {
+        if let (Step::Dequeued { .. }, Some(values)) = (&step, self.values()) {
             values.dequeued();
         }
+        let Some(steps) = &mut self.0 else { return };
         let Some(packet) = steps.at_hand else { return };
         match &mut steps.expected {
             Some(expected) if steps.events.len() >= expected.most => {
@@ -411,6 +446,34 @@ impl Trace for Tracer<'_> {
             let args = action.params.iter().map(arg).collect();
             Step::Action { action: action.cp.name.clone(), args }
         });
+    }
+
+    fn meter(&mut self, meter: MeterId, index: u64, color: Option<u64>, values: Values<'_>) {
+        self.log.keep_changes(self.pipeline, values);
+        let meter = &self.pipeline.program().meters[meter.index()];
+        self.log.keep(|| Step::Meter {
+            meter: meter.cp.name.clone(),
+            index: Some(index),
+            color: color.map(color_name),
+        });
+    }
+
+    fn direct_meter(&mut self, table: TableId, color: u64) {
+        let program = self.pipeline.program();
+        let Some(meter) = program.tables[table.index()].meter else { return };
+        let meter = &program.meters[meter.index()];
+        self.log.keep(|| Step::Meter {
+            meter: meter.cp.name.clone(),
+            index: None,
+            color: Some(color_name(color)),
+        });
+    }
+
+    fn register(&mut self, register: RegisterId, access: RegisterAccess, values: Values<'_>) {
+        self.log.keep_changes(self.pipeline, values);
+        let register = &self.pipeline.program().registers[register.index()];
+        let RegisterAccess { index, writes, value } = access;
+        self.log.keep(|| Step::Register { register: register.cp.name.clone(), index, writes, value });
     }
 
     fn left(&mut self, values: Values<'_>) {

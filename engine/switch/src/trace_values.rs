@@ -51,7 +51,7 @@ fn plain<S: Serializer>(value: &Bits, serializer: S) -> Result<S::Ok, S::Error> 
     serializer.serialize_str(&digits(value))
 }
 
-fn optional<S: Serializer>(value: &Option<Bits>, serializer: S) -> Result<S::Ok, S::Error> {
+pub(crate) fn optional<S: Serializer>(value: &Option<Bits>, serializer: S) -> Result<S::Ok, S::Error> {
     value.as_ref().map(digits).serialize(serializer)
 }
 

@@ -27,6 +27,11 @@ fn step(event: &TraceEvent) {
         }
         Step::Action { action, args } if args.is_empty() => debug!(at_us, action, "action"),
         Step::Action { action, args } => debug!(at_us, action, args = named(args), "action"),
+        Step::Meter { meter, index, color } => debug!(at_us, meter, index, color, "meter"),
+        Step::Register { register, index, writes, value } => {
+            let access = if *writes { "register written" } else { "register read" };
+            debug!(at_us, register, index, value = value.as_ref().map(ToString::to_string), "{access}");
+        }
         Step::ParserError { error } => debug!(at_us, error, "parser error"),
         Step::Changed(changed) => {
             for change in &changed.values {

@@ -13,6 +13,7 @@ pub mod span;
 pub mod visit;
 
 mod closest;
+mod declared;
 mod lexer;
 mod operator;
 mod parser;
@@ -23,6 +24,7 @@ mod render;
 mod source;
 
 pub use closest::closest;
+pub use declared::declared;
 pub use diag::{Diagnostic, Severity};
 pub use lexer::tokens;
 pub use loader::{FileSystem, Memory, SourceLoader, builtin_file, builtin_names, declaring_file};

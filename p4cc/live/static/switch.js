@@ -228,8 +228,8 @@ export class SwitchPanel {
     if (packets.length === 0)
       return box.replaceChildren(element("p", { class: "muted", text: why ?? "No packet came." }));
     const blocks = packets.map(({ number, time_ns, steps }, at) => {
-      const lines = steps.map(({ text, is_heading }) =>
-        element("li", { class: is_heading ? "heading" : "code", text }),
+      const lines = steps.map(({ text, is_heading, kind, depth }) =>
+        element("li", { class: is_heading ? "heading" : `code depth${depth} ${kind}`, text }),
       );
       return element(
         "details",

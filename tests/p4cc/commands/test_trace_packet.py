@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import json
+from dataclasses import dataclass
 from html.parser import HTMLParser
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from p4cc.packet_way.lines import lines
+from p4cc.packet_way.concerned import concerned
+from p4cc.packet_way.lines import lines, step_lines
 from p4cc.packet_way.page import page
+from p4cc.planning.places import Places
 from tests.command_line import p4cc
 
 HERE = Path(__file__).resolve().parents[1] / "running" / "stf"
@@ -71,6 +74,13 @@ def test_the_page_is_one_file_and_escapes_names(tmp_path: Path) -> None:
     HTMLParser().feed(text)
 
 
+@dataclass(frozen=True)
+class Failed:
+    line: int
+    port: int | None
+    packet: int | None
+
+
 def step(**keys: Any) -> dict[str, Any]:
     return keys
 
@@ -90,3 +100,56 @@ def test_a_miss_names_the_bits_that_differ() -> None:
     miss = step(step="table", table="t", key={"k": "0x1"}, hit=False, entry=entry, entries=1)
     shown = [line.text for line in lines({"steps": [miss], "sent": []})]
     assert shown == ["table t (k=0x1): miss", "closest of 1 entry: 0x8/4 -> go()", "  k differs in bit 3"]
+
+
+def test_a_failure_is_about_the_packet_that_came_out_or_the_last_before() -> None:
+    packets = [
+        {"line": 1, "sent": [{"port": 2}]},
+        {"line": 3, "sent": []},
+        {"line": 5, "sent": [{"port": 1}, {"port": 2}]},
+    ]
+    for failures, wanted in [
+        ([Failed(line=6, port=2, packet=1)], [5]),
+        ([Failed(line=4, port=3, packet=0)], [3]),
+        ([Failed(line=2, port=2, packet=0), Failed(line=4, port=None, packet=None)], [1, 3]),
+        ([Failed(line=0, port=None, packet=None)], [1, 3, 5]),
+    ]:
+        assert [packet["line"] for packet in concerned(packets, failures)] == wanted
+
+
+def test_a_failed_test_shows_its_packets(tmp_path: Path) -> None:
+    wrong = TEST.read_text(encoding="utf-8").replace("expect 2 01 2a beef $", "expect 2 01 2b beef $")
+    (tmp_path / "wrong.stf").write_text(wrong, encoding="utf-8")
+    done = p4cc("stf", PROGRAM, tmp_path / "wrong.stf", "--trace")
+    assert done.returncode == 1, done.stderr
+    assert done.stdout.count(" bytes into port ") == 1, "of the two packets that are sent"
+    assert "register " in done.stdout
+    assert "(forward.p4:" in done.stdout
+    (record,) = json.loads(p4cc("stf", PROGRAM, tmp_path / "wrong.stf", "--trace", "--json").stdout)
+    assert len(record["packets"]) == 1
+    assert "packets" not in json.loads(p4cc("stf", PROGRAM, TEST, "--trace", "--json").stdout)[0]
+
+
+def test_steps_know_their_places() -> None:
+    declared = [("Ingress.t", "/x/a.p4", 4), ("P.start", "a.p4", 1), ("P.next", "a.p4", 2), ("Q.next", "a.p4", 3)]
+    places = Places(declared)
+    for one, place in [
+        (step(step="table", table="pipe.Ingress.t"), "a.p4:4"),
+        (step(step="state", state="start"), "a.p4:1"),
+        (step(step="state", state="next"), ""),
+        (step(step="action", action="NoAction"), ""),
+        (step(step="sent", port=1), ""),
+    ]:
+        assert places.of(one) == place
+
+
+def test_registers_and_meters_are_told() -> None:
+    for one, text in [
+        (step(step="register", register="r", index=2, writes=False, value="0x7"), "register r[2] is 0x7"),
+        (step(step="register", register="r", index=2, writes=True, value="0x8"), "register r[2] becomes 0x8"),
+        (step(step="register", register="r", index=9, writes=True, value=None), "no such cell, nothing is written"),
+        (step(step="meter", meter="m", index=1, color="red"), "meter m[1]: red"),
+        (step(step="meter", meter="m", color="green"), "meter m: green"),
+    ]:
+        (line,) = step_lines(one)
+        assert text in line.text

@@ -1,12 +1,12 @@
 //! Externs in the interpreter: hashes, checksums, registers, meters, and requests to the architecture.
 
-use p4cc_ir::{Bits, HashAlgorithm};
+use p4cc_ir::{Bits, HashAlgorithm, RegisterId};
 
 use super::{Run, get};
 use crate::COLOR_GREEN;
 use crate::bitplan::{BitWriter, slices_of};
 use crate::checksum;
-use crate::env::{CloneRequest, DigestMessage, Env, PacketView, Trace};
+use crate::env::{CloneRequest, DigestMessage, Env, PacketView, RegisterAccess, Trace, Values};
 use crate::frame_layout::{FrameLocation, NO_SLOT};
 use crate::op::{ChecksumOp, Data, ExternOp};
 use crate::wide::Wide;
@@ -134,6 +134,9 @@ impl<T: Trace> Run<'_, '_, '_, T> {
                 let before = color.map_or(COLOR_GREEN, |color| get(self.slots, color));
                 let Some(Env { state, packet_length, now, .. }) = self.env.as_deref_mut() else { return };
                 let color = state.meter_execute(*meter, index, before, *packet_length, *now);
+                if T::ENABLED {
+                    self.trace.meter(*meter, index, color, Values(self.slots));
+                }
                 if let Some(color) = color {
                     self.put_wide(*dst, Wide::from_words(64, &[color]));
                 }
@@ -145,21 +148,10 @@ impl<T: Trace> Run<'_, '_, '_, T> {
             | ExternOp::RegisterClear { .. }
             | ExternOp::Math { .. } => self.call_chip(&code.externs[index as usize]),
             ExternOp::RegisterRead { register, index, dst } => {
-                let index = get(self.slots, *index);
-                let to = dst.value() as usize..(dst.slot + dst.words()) as usize;
-                let Some(env) = self.env.as_ref() else { return };
-                match env.state.register_words(*register, index) {
-                    Some(words) => self.slots[to].copy_from_slice(words),
-                    None => self.slots[to].fill(0),
-                }
+                self.register_read(*register, get(self.slots, *index), *dst);
             }
             ExternOp::RegisterWrite { register, index, src } => {
-                let index = get(self.slots, *index);
-                let Some(env) = self.env.as_mut() else { return };
-                let from = &self.slots[src.value() as usize..(src.slot + src.words()) as usize];
-                if let Some(cell) = env.state.register_words_mut(*register, index) {
-                    cell.copy_from_slice(from);
-                }
+                self.register_write(*register, get(self.slots, *index), *src);
             }
             ExternOp::Hash { dst, algorithm, base, data, max } => {
                 let hash = self.hash(*algorithm, data);
@@ -179,6 +171,35 @@ impl<T: Trace> Run<'_, '_, '_, T> {
         }
     }
 
+    #[inline]
+    fn register_read(&mut self, register: RegisterId, index: u64, dst: FrameLocation) {
+        if T::ENABLED {
+            let words = self.env.as_ref().and_then(|env| env.state.register_words(register, index));
+            let value = words.map(|words| Bits::from_words(dst.width, words));
+            self.trace.register(register, RegisterAccess { index, writes: false, value }, Values(self.slots));
+        }
+        let to = dst.value() as usize..(dst.slot + dst.words()) as usize;
+        let Some(env) = self.env.as_ref() else { return };
+        match env.state.register_words(register, index) {
+            Some(words) => self.slots[to].copy_from_slice(words),
+            None => self.slots[to].fill(0),
+        }
+    }
+
+    #[inline]
+    fn register_write(&mut self, register: RegisterId, index: u64, src: FrameLocation) {
+        if T::ENABLED {
+            let cell = self.env.as_ref().and_then(|env| env.state.register_words(register, index));
+            let value = cell.map(|_| Bits::from_words(src.width, self.words(src)));
+            self.trace.register(register, RegisterAccess { index, writes: true, value }, Values(self.slots));
+        }
+        let Some(env) = self.env.as_mut() else { return };
+        let from = &self.slots[src.value() as usize..(src.slot + src.words()) as usize];
+        if let Some(cell) = env.state.register_words_mut(register, index) {
+            cell.copy_from_slice(from);
+        }
+    }
+
     /// Objects that only TNA has.
     fn call_chip(&mut self, op: &ExternOp) {
         let word = |slots: &[u64], slot: Option<u32>| slot.map_or(0, |slot| get(slots, slot));
@@ -193,7 +214,11 @@ impl<T: Trace> Run<'_, '_, '_, T> {
                 let before = color.map_or(COLOR_GREEN, |color| get(self.slots, color));
                 let Some(Env { state, packet_length, now, .. }) = self.env.as_deref_mut() else { return };
                 let length = without(*packet_length, less);
-                if let Some(color) = state.meter_measure((*meter, *table), index, before, length, *now) {
+                let color = state.meter_measure((*meter, *table), index, before, length, *now);
+                if T::ENABLED {
+                    self.trace.meter(*meter, index, color, Values(self.slots));
+                }
+                if let Some(color) = color {
                     self.put_wide(*dst, Wide::from_words(64, &[color]));
                 }
             }

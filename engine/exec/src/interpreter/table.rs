@@ -27,6 +27,7 @@ impl<T: Trace> Run<'_, '_, '_, T> {
         let env = self.env.as_mut()?;
         let chosen = env.state.choose(TableId(table), row, hash, env.packet_length, env.now);
         let Chosen { head, args, color } = chosen;
+        let metered = plan.color.is_some();
         if let Some(slot) = plan.color {
             self.slots[slot as usize] = color;
         }
@@ -41,6 +42,9 @@ impl<T: Trace> Run<'_, '_, '_, T> {
         }
         if T::ENABLED {
             self.trace.table(TableId(table), head.is_hit().then_some(row), Values(self.slots));
+            if metered && head.is_hit() {
+                self.trace.direct_meter(TableId(table), color);
+            }
         }
         let action = head.action()?;
         let plan = &self.code.actions[action.index()];

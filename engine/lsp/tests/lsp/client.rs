@@ -152,8 +152,7 @@ impl Client {
         self.ask(method, json!({ "textDocument": { "uri": self.uri(name) }, "position": position }))
     }
 
-    /// Calls of `read` that the thread with the server's loop made so far: it waits for channels, which
-    /// take none.
+    /// Calls of `read` that the thread with the server's loop made: it waits for channels, which take none.
     pub fn reads(&self) -> u64 {
         let id = self.child.id();
         let counts = std::fs::read_to_string(format!("/proc/{id}/task/{id}/io")).expect("the kernel counts");

@@ -3,7 +3,7 @@
 //! Switches keep the steps of packets that they expect (`p4cc_switch::Step`); this file tells them which, and
 //! puts the steps of all together: packet by packet, in the order of time.
 
-use p4cc_switch::Step;
+use p4cc_switch::{Step, TracedStep};
 use p4cc_units::Time;
 use serde::Serialize;
 
@@ -37,6 +37,7 @@ struct Line<'a> {
 #[serde(untagged)]
 enum LineStep<'a> {
     Switch(&'a Step),
+    Explained(&'a TracedStep),
     Network(Hop<'a>),
 }
 
@@ -102,9 +103,9 @@ fn line(packet: u64, at: Time, node: &str, step: LineStep<'_>) -> String {
     serde_json::to_string(&line).unwrap_or_default()
 }
 
-/// The line of a step in a switch.
-pub(crate) fn switch_line(packet: u64, at: Time, node: &str, step: &Step) -> String {
-    line(packet, at, node, LineStep::Switch(step))
+/// The line of a step in a switch with what its table held.
+pub(crate) fn explained_line(packet: u64, at: Time, node: &str, step: &TracedStep) -> String {
+    line(packet, at, node, LineStep::Explained(step))
 }
 
 fn leaves(packet: &FollowedPacket) -> LineStep<'_> {

@@ -92,6 +92,9 @@ fn a_switch_tells_what_it_did_with_the_next_packets() {
         assert!(of(packet).any(|line| line.contains("thresholds") || line.contains("dropped")), "{lines:#?}");
     }
     assert_eq!(of(4).count(), 0);
+    for part in [r#""step":"changed""#, r#""entry":{"keys":["#] {
+        assert!(lines.iter().any(|line| line.contains(part)), "{lines:#?}");
+    }
     assert!(network.take_followed(0, 3).is_empty(), "it follows none any more");
 }
 
