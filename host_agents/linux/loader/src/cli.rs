@@ -155,6 +155,7 @@ fn run_load(pins: &Pins, load: &Load) -> Outcome<()> {
         return Err(Failure::new("this kernel", lacks.join(", "), "see docs/how-to/linux-hosts.md"));
     }
     kernel::mount_bpffs()?;
+    pins.check()?;
     let senders: Vec<&str> = load.sender.sender.as_deref().map_or_else(|| SENDERS.to_vec(), |one| vec![one]);
     if senders.len() > 1 && (load.name.is_some() || !load.sender.parameters.is_empty()) {
         return Err(Failure::new("load", "a name or a parameter needs one sender", "add --sender"));
@@ -181,6 +182,10 @@ fn status(pins: &Pins) -> Outcome<()> {
     }
     lacks.iter().for_each(|reason| println!("cannot load: {reason}"));
     for name in pins.senders() {
+        if !pins.is_complete(&name) {
+            println!("{name}: incomplete; p4cc-hosts unload {name}");
+            continue;
+        }
         let text = sender::describe(pins, &name)?;
         let word = |key: &str| text.get(key).and_then(Value::as_str).unwrap_or_default().to_owned();
         println!("{name}: {} with slow start {}", word("sender"), word("slow_start"));
@@ -191,10 +196,10 @@ fn status(pins: &Pins) -> Outcome<()> {
 
 fn stats(pins: &Pins) -> Outcome<()> {
     let mut senders = Map::new();
-    for name in pins.senders() {
+    for name in pins.senders().into_iter().filter(|name| pins.is_complete(name)) {
         senders.insert(name.clone(), sender::describe(pins, &name)?.into());
     }
-    let (option, closed) = if pins.cgroups().is_empty() {
+    let (option, closed) = if !feedback::has_counters(pins) {
         (Map::new(), Vec::new())
     } else {
         (feedback::describe(pins)?, feedback::closed(pins)?)

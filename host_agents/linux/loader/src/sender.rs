@@ -53,7 +53,6 @@ pub fn load(pins: &Pins, name: &str, params: &Params) -> Outcome<()> {
     }
     let folder = pins.sender(name);
     pins::remove(&folder)?;
-    pins::create(&folder)?;
     register(pins, name, params).inspect_err(|_| {
         // The message is about the first failure.
         let _ = pins::remove(&folder);
@@ -73,6 +72,7 @@ fn register(pins: &Pins, name: &str, params: &Params) -> Outcome<()> {
         }
     }
     let mut object = open.load().context("the kernel refuses the sender")?;
+    pins::create(&folder)?;
     let mut sender = None;
     for mut map in object.maps_mut() {
         let known = map.name().to_string_lossy().into_owned();
