@@ -12,8 +12,8 @@ from pathlib import Path
 
 import pytest
 
-from tests.linux.kernel import COMMAND, registered, senders, transfer
-from tests.switchd.namespaces import PATIENCE_S, Host, Lab, lab, run
+from tests.linux.kernel import COMMAND, needs_senders, registered, senders, transfer
+from tests.switchd.namespaces import PATIENCE_S, Host, Lab, lab, run, wait_for
 
 DEFAULT = Path("/proc/sys/net/ipv4/tcp_congestion_control")
 SIZE = 400_000
@@ -173,6 +173,28 @@ def test_a_route_names_the_sender_of_its_connections(ends: tuple[Host, Host]) ->
         assert "congctl" not in run("ip", "-n", sender.namespace, "route", "show")
 
 
+def test_a_route_without_a_link_is_changed_too(ends: tuple[Host, Host]) -> None:
+    sender, _ = ends
+    with senders() as it:
+        name = it.load("reno", "--sender", "reno_ecn", option=False)
+        run("ip", "link", "set", sender.port_interface, "down")
+        shown = ("ip", "-n", sender.namespace, "route", "show")
+        wait_for(lambda: "linkdown" in run(*shown), "the route to lose its link")
+        run(*sender.command(str(COMMAND), "route", "10.9.0.0/24", name))
+        assert f"congctl {name}" in run(*shown)
+
+
+@pytest.mark.parametrize(
+    ("prefix", "message"), [("10.99.0.0/24", "there is no such route"), ("nowhere/24", "is expected rather than")]
+)
+def test_a_route_that_cannot_be_shown_has_its_own_message(ends: tuple[Host, Host], prefix: str, message: str) -> None:
+    needs_senders()
+    words = ends[0].command(str(COMMAND), "route", prefix, "reno")
+    done = subprocess.run(words, capture_output=True, text=True, check=False, timeout=PATIENCE_S)
+    assert done.returncode == 1
+    assert message in done.stderr
+
+
 @pytest.mark.parametrize(
     ("words", "message"),
     [
@@ -191,6 +213,17 @@ def test_a_wrong_request_is_refused_and_loads_nothing(words: list[str], message:
         assert done.returncode == 1
         assert message in done.stderr
         assert registered() == before
+
+
+def test_own_parameters_are_of_the_loaded_sender() -> None:
+    with senders() as it:
+        name = it.load("l2tcp", "--sender", "l2tcp", "--slow-start", "gst", "--set", "k=25")
+        assert f"{name}: l2tcp with slow start gst" in it.call("set", name, "--cgroup", str(it.cgroup), "--set", "k=9")
+        refused = it.attempt("set", name, "--cgroup", str(it.cgroup))
+        # The slow start is the sender's too, whose threshold has no default.
+        assert (refused.returncode, "slow_start.k: " in refused.stderr) == (1, True), refused.stderr
+        words = ("--sender", "dctcp", "--slow-start", "standard")
+        assert "dctcp with slow start standard" in it.call("set", name, "--cgroup", str(it.cgroup), *words)
 
 
 #: Becomes `nobody` and gives a socket its sender.

@@ -9,6 +9,8 @@ import pytest
 
 from tests.linux.kernel import registered, senders
 
+LINKS = ("count_marks", "feedback_option", "set_deadline")
+
 
 @pytest.mark.parametrize("way", ["absolute", "above"])
 def test_unload_takes_no_path_for_a_name(tmp_path: Path, way: str) -> None:
@@ -54,3 +56,28 @@ def test_unload_leaves_the_pins_of_others() -> None:
         assert name not in registered()
         assert [entry.name for entry in it.pins.iterdir()] == ["other"]
         other.rmdir()
+
+
+def test_a_group_with_half_its_programs_is_attached_again() -> None:
+    with senders() as it:
+        # As a command leaves it that is killed between two pins.
+        folder = it.pins / "feedback" / str(it.cgroup.stat().st_ino)
+        folder.mkdir(parents=True)
+        assert it.stats()["option"] == {}
+        it.load("dctcp", "--sender", "dctcp")
+        assert sorted(entry.name for entry in folder.iterdir()) == sorted(LINKS)
+        (folder / LINKS[0]).unlink()
+        it.load("reno", "--sender", "reno_ecn")
+        assert sorted(entry.name for entry in folder.iterdir()) == sorted(LINKS)
+
+
+def test_an_incomplete_sender_hides_no_other() -> None:
+    with senders() as it:
+        (it.pins / "senders" / "half").mkdir(parents=True)
+        name = it.load("dctcp", "--sender", "dctcp")
+        lines = it.call("status").splitlines()
+        assert "half: incomplete; p4cc-hosts unload half" in lines
+        assert f"{name}: dctcp with slow start standard" in lines
+        assert list(it.stats()["senders"]) == [name]
+        it.call("unload", "half")
+        assert "half" not in it.call("status")

@@ -71,12 +71,13 @@ struct Set {
 
 #[derive(Debug, Args)]
 struct SenderArgs {
-    /// Congestion avoidance: `reno_ecn`, `dctcp`, `d2tcp` or `l2tcp`.
+    /// Congestion avoidance: `reno_ecn`, `dctcp`, `d2tcp` or `l2tcp`; for `set`, by default the loaded one.
     #[arg(long)]
     sender: Option<String>,
-    /// Slow start: standard, gst, `rfb_ss`, limited, smooth or `p_start`.
-    #[arg(long, default_value = "standard")]
-    slow_start: String,
+    /// Slow start: standard, gst, `rfb_ss`, limited, smooth or `p_start`; by default standard, for `set`
+    /// the loaded one.
+    #[arg(long)]
+    slow_start: Option<String>,
     /// A parameter of either, as in scenarios: `k=25`, `cwr_freeze=on`.
     #[arg(long = "set", value_name = "NAME=VALUE")]
     parameters: Vec<String>,
@@ -92,10 +93,10 @@ struct SenderArgs {
 }
 
 impl SenderArgs {
-    fn params(&self, avoidance: &str) -> Outcome<Params> {
+    fn params(&self, avoidance: &str, slow_start: &str) -> Outcome<Params> {
         let mut config = AlgorithmConfig {
             congestion_avoidance: AlgorithmSpec::named(avoidance),
-            slow_start: AlgorithmSpec::named(&self.slow_start),
+            slow_start: AlgorithmSpec::named(slow_start),
         };
         for given in &self.parameters {
             let Some((name, value)) = given.split_once('=') else {
@@ -103,7 +104,7 @@ impl SenderArgs {
             };
             let value = value.parse().map_or_else(|_| ParamValue::Text(value.to_owned()), ParamValue::Number);
             // A name that the slow start does not have is the sender's, or an error that names it.
-            let spec = if has_parameter(&self.slow_start, name) {
+            let spec = if has_parameter(slow_start, name) {
                 &mut config.slow_start
             } else {
                 &mut config.congestion_avoidance
@@ -132,15 +133,7 @@ pub fn run() -> Outcome<()> {
     let pins = Pins::new(&cli.pins);
     match cli.command {
         Command::Load(load) => run_load(&pins, &load),
-        Command::Set(set) => {
-            let avoidance = set.sender.sender.as_deref().unwrap_or("dctcp");
-            sender::set_for_cgroup(
-                &pins,
-                &set.name,
-                kernel::cgroup_id(&set.cgroup)?,
-                &set.sender.params(avoidance)?,
-            )
-        }
+        Command::Set(set) => run_set(&pins, &set),
         Command::Status => status(&pins),
         Command::Stats => stats(&pins),
         Command::Unload { name: Some(name) } => sender::unload(&pins, &name),
@@ -155,17 +148,29 @@ fn run_load(pins: &Pins, load: &Load) -> Outcome<()> {
         return Err(Failure::new("this kernel", lacks.join(", "), "see docs/how-to/linux-hosts.md"));
     }
     kernel::mount_bpffs()?;
+    pins.check()?;
     let senders: Vec<&str> = load.sender.sender.as_deref().map_or_else(|| SENDERS.to_vec(), |one| vec![one]);
     if senders.len() > 1 && (load.name.is_some() || !load.sender.parameters.is_empty()) {
         return Err(Failure::new("load", "a name or a parameter needs one sender", "add --sender"));
     }
+    let slow_start = load.sender.slow_start.as_deref().unwrap_or("standard");
     for avoidance in senders {
-        let params = load.sender.params(avoidance)?;
+        let params = load.sender.params(avoidance, slow_start)?;
         let name = load.name.clone().unwrap_or_else(|| format!("p4cc_{avoidance}"));
         sender::load(pins, &name, &params)?;
-        println!("{name}: {avoidance} with slow start {}", load.sender.slow_start);
+        println!("{name}: {avoidance} with slow start {slow_start}");
     }
     load.cgroup.iter().try_for_each(|cgroup| attach(pins, cgroup))
+}
+
+fn run_set(pins: &Pins, set: &Set) -> Outcome<()> {
+    let (avoidance, slow_start) = sender::algorithms(pins, &set.name)?;
+    let avoidance = set.sender.sender.as_deref().unwrap_or(&avoidance);
+    let slow_start = set.sender.slow_start.as_deref().unwrap_or(&slow_start);
+    let params = set.sender.params(avoidance, slow_start)?;
+    sender::set_for_cgroup(pins, &set.name, kernel::cgroup_id(&set.cgroup)?, &params)?;
+    println!("{}: {avoidance} with slow start {slow_start} for {}", set.name, set.cgroup.display());
+    Ok(())
 }
 
 fn attach(pins: &Pins, cgroup: &Path) -> Outcome<()> {
@@ -181,6 +186,10 @@ fn status(pins: &Pins) -> Outcome<()> {
     }
     lacks.iter().for_each(|reason| println!("cannot load: {reason}"));
     for name in pins.senders() {
+        if !pins.is_complete(&name) {
+            println!("{name}: incomplete; p4cc-hosts unload {name}");
+            continue;
+        }
         let text = sender::describe(pins, &name)?;
         let word = |key: &str| text.get(key).and_then(Value::as_str).unwrap_or_default().to_owned();
         println!("{name}: {} with slow start {}", word("sender"), word("slow_start"));
@@ -191,10 +200,10 @@ fn status(pins: &Pins) -> Outcome<()> {
 
 fn stats(pins: &Pins) -> Outcome<()> {
     let mut senders = Map::new();
-    for name in pins.senders() {
+    for name in pins.senders().into_iter().filter(|name| pins.is_complete(name)) {
         senders.insert(name.clone(), sender::describe(pins, &name)?.into());
     }
-    let (option, closed) = if pins.cgroups().is_empty() {
+    let (option, closed) = if !feedback::has_counters(pins) {
         (Map::new(), Vec::new())
     } else {
         (feedback::describe(pins)?, feedback::closed(pins)?)

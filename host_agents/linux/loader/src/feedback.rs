@@ -15,15 +15,17 @@ use crate::pins::{self, Pins};
 
 const OBJECT: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/feedback.bpf.o"));
 const MAPS: [&str; 2] = ["counters", "closed"];
+const PROGRAMS: [&str; 3] = ["count_marks", "feedback_option", "set_deadline"];
 const COUNTERS: [&str; 7] = ["negotiated", "plain", "packets", "k_marks", "kdc_marks", "accepted", "refused"];
 
-/// Attaches the option's programs to a control group; nothing changes where they are.
+/// Attaches the option's programs to a control group; nothing changes where all are attached.
 pub fn attach(pins: &Pins, cgroup: &Path) -> Outcome<()> {
     let folder = pins.feedback().join(kernel::cgroup_id(cgroup)?.to_string());
-    if folder.exists() {
+    if PROGRAMS.iter().all(|name| folder.join(name).exists()) {
         return Ok(());
     }
-    pins::create(&folder)?;
+    // A command that was killed here has left some of them.
+    pins::remove(&folder)?;
     attach_to(pins, cgroup, &folder).inspect_err(|_| {
         // The message is about the first failure.
         let _ = pins::remove(&folder);
@@ -43,12 +45,14 @@ fn attach_to(pins: &Pins, cgroup: &Path, folder: &Path) -> Outcome<()> {
         }
     }
     let mut object = open.load().context("the kernel refuses the option's programs")?;
+    pins::create(&pins.feedback())?;
     for mut map in object.maps_mut() {
         let name = map.name().to_string_lossy().into_owned();
         if is_shared(&name) && !pin_of(&name).exists() {
             map.pin(pin_of(&name)).context(name)?;
         }
     }
+    pins::create(folder)?;
     let group = File::open(cgroup).context(cgroup.display())?;
     for program in object.progs_mut() {
         let name = program.name().to_string_lossy().into_owned();
@@ -61,6 +65,11 @@ fn attach_to(pins: &Pins, cgroup: &Path, folder: &Path) -> Outcome<()> {
 /// Detaches the option's programs from all control groups.
 pub fn detach(pins: &Pins) -> Outcome<()> {
     pins::remove(&pins.feedback())
+}
+
+/// Whether the option has counters: since its programs were first attached, until they are detached.
+pub fn has_counters(pins: &Pins) -> bool {
+    MAPS.iter().all(|name| pins.feedback().join(name).exists())
 }
 
 /// The option's counters.

@@ -24,6 +24,11 @@ impl Pins {
         Self(root.to_owned())
     }
 
+    /// Refuses a root outside of the BPF file system.
+    pub fn check(&self) -> Outcome<()> {
+        check(&self.0)
+    }
+
     /// The storage of sockets.
     pub fn sockets(&self) -> PathBuf {
         self.0.join("sockets")
@@ -32,6 +37,11 @@ impl Pins {
     /// The folder of one sender.
     pub fn sender(&self, name: &str) -> PathBuf {
         self.0.join("senders").join(name)
+    }
+
+    /// Whether the last pin of a sender is there; a command that was killed leaves others.
+    pub fn is_complete(&self, name: &str) -> bool {
+        self.sender(name).join("link").exists()
     }
 
     /// The folder of the option's programs.

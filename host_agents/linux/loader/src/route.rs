@@ -1,13 +1,29 @@
 //! Routes whose connections use a sender.
 
-use std::process::Command;
+use std::process::{Command, Output};
 
 use crate::error::{Context, Failure, Outcome};
+
+/// States that `ip route show` prints after a route and that `ip route change` does not take.
+const STATES: [&str; 9] = [
+    "dead",
+    "linkdown",
+    "unresolved",
+    "offload",
+    "trap",
+    "notify",
+    "rt_offload",
+    "rt_trap",
+    "rt_offload_failed",
+];
 
 /// Names the congestion control of a route that exists; `none` removes the name.
 pub fn set(prefix: &str, name: &str) -> Outcome<()> {
     let shown = Command::new("ip").args(["route", "show", "exact", prefix]).output().context("ip")?;
     let text = String::from_utf8_lossy(&shown.stdout).into_owned();
+    if !shown.status.success() {
+        return Err(Failure::new(prefix, said(&shown), "give the prefix as `ip route` shows it"));
+    }
     let Some(line) = text.lines().next() else {
         return Err(Failure::new(prefix, "there is no such route", "see `ip route`"));
     };
@@ -16,7 +32,7 @@ pub fn set(prefix: &str, name: &str) -> Outcome<()> {
     while let Some(word) = words.next() {
         if word == "congctl" {
             words.next();
-        } else {
+        } else if !STATES.contains(&word) {
             route.push(word);
         }
     }
@@ -26,6 +42,10 @@ pub fn set(prefix: &str, name: &str) -> Outcome<()> {
     if changed.status.success() {
         return Ok(());
     }
-    let cause = String::from_utf8_lossy(&changed.stderr).trim().to_owned();
-    Err(Failure::new(prefix, cause, "the name must be loaded, and the command run as root"))
+    Err(Failure::new(prefix, said(&changed), "the name must be loaded, and the command run as root"))
+}
+
+/// What `ip` says of its failure.
+fn said(output: &Output) -> String {
+    String::from_utf8_lossy(&output.stderr).trim().to_owned()
 }

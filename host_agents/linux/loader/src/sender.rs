@@ -53,7 +53,6 @@ pub fn load(pins: &Pins, name: &str, params: &Params) -> Outcome<()> {
     }
     let folder = pins.sender(name);
     pins::remove(&folder)?;
-    pins::create(&folder)?;
     register(pins, name, params).inspect_err(|_| {
         // The message is about the first failure.
         let _ = pins::remove(&folder);
@@ -73,6 +72,7 @@ fn register(pins: &Pins, name: &str, params: &Params) -> Outcome<()> {
         }
     }
     let mut object = open.load().context("the kernel refuses the sender")?;
+    pins::create(&folder)?;
     let mut sender = None;
     for mut map in object.maps_mut() {
         let known = map.name().to_string_lossy().into_owned();
@@ -130,18 +130,25 @@ pub fn unload(pins: &Pins, name: &str) -> Outcome<()> {
     Err(Failure::new(name, "is still registered", "another program holds it: see `bpftool link show`"))
 }
 
-/// A sender's parameters and counters.
-pub fn describe(pins: &Pins, name: &str) -> Outcome<Map<String, Value>> {
-    let folder = pins.sender(name);
-    let map = MapHandle::from_pinned_path(folder.join("parameters")).context(name)?;
+/// The names of a loaded sender's congestion avoidance and slow start.
+pub fn algorithms(pins: &Pins, name: &str) -> Outcome<(String, String)> {
+    let pin = folder_of(pins, name)?.join("parameters");
+    let map = MapHandle::from_pinned_path(pin).context(name)?;
     let value = map.lookup(&0_u32.to_ne_bytes(), MapFlags::ANY).context(name)?.unwrap_or_default();
-    let mut text = Map::new();
     let named = |words: &[&str], field: usize| {
         let number = counters::word(&value, 8 * field) as usize;
         words.get(number).copied().unwrap_or("unknown").to_owned()
     };
-    text.insert("sender".to_owned(), named(&p4cc_linux::SENDERS, 0).into());
-    text.insert("slow_start".to_owned(), named(&p4cc_linux::SLOW_STARTS, 1).into());
-    text.insert("counters".to_owned(), counters::read(&folder.join("counters"), &COUNTERS)?.into());
+    Ok((named(&p4cc_linux::SENDERS, 0), named(&p4cc_linux::SLOW_STARTS, 1)))
+}
+
+/// A sender's algorithms and counters.
+pub fn describe(pins: &Pins, name: &str) -> Outcome<Map<String, Value>> {
+    let (avoidance, slow_start) = algorithms(pins, name)?;
+    let mut text = Map::new();
+    text.insert("sender".to_owned(), avoidance.into());
+    text.insert("slow_start".to_owned(), slow_start.into());
+    let counters = counters::read(&pins.sender(name).join("counters"), &COUNTERS)?;
+    text.insert("counters".to_owned(), counters.into());
     Ok(text)
 }
