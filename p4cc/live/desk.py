@@ -77,8 +77,7 @@ def _step_texts(steps: Sequence[Mapping[str, Any]]) -> list[_StepText]:
             last_ns = step["time_ns"]
             texts.append({"text": f"at {last_ns:,} ns", "is_heading": True, "kind": "block", "depth": 0})
         texts += [
-            {"text": str(line), "is_heading": False, "kind": line.kind, "depth": line.depth}
-            for line in step_lines(step)
+            _StepText(text=str(line), is_heading=False, kind=line.kind, depth=line.depth) for line in step_lines(step)
         ]
     return texts
 

@@ -9,8 +9,8 @@ use crate::span::Span;
 const MAX_DEPTH: usize = 16;
 const MAX_NAMES: usize = 100_000;
 
-/// Names of controls, parsers, states, tables, actions and instances with the spans of their declarations,
-/// such as `MyIngress.routes`. A control within another has the path of its instances.
+/// Names of controls, parsers, states, tables, actions and instances with the spans of their declarations:
+/// `MyIngress.routes`. A control within another has the path of its instances.
 pub fn declared(program: &Program) -> Vec<(String, Span)> {
     let mut walk = Walk { types: BTreeMap::new(), found: Vec::new() };
     for decl in &program.decls {
@@ -39,7 +39,7 @@ fn body(decl: &Decl) -> Option<(&Ident, &[Decl])> {
     }
 }
 
-/// The name of a local declaration below a path; `@name` replaces it, and all of it where it begins with a
+/// The name of a local declaration below a path; `@name` replaces it, and the path too where it begins with a
 /// dot.
 fn local_name(name: &Ident, annotations: &[Annotation], path: &str) -> String {
     let given = annotations.iter().find(|one| one.name.name == "name").and_then(text_of);
