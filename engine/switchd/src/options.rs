@@ -335,20 +335,16 @@ pub struct Options {
     /// Called as BMv2's simple_switch or psa_switch, which serve no P4Runtime: the default port of
     /// simple_switch_grpc is left to switches of that name.
     pub without_p4runtime: bool,
-    /// Called by a name of BMv2's without a port for Thrift, which has BMv2's then, unless that is taken.
+    /// Started under a BMv2 name without --thrift-port: Thrift uses 9090 if it is free.
     pub thrift_unasked: bool,
 }
 
 /// Where BMv2's programs serve Thrift if nobody says otherwise.
 const BMV2_THRIFT_PORT: u16 = 9_090;
 
-/// Called by a name of BMv2's.
-fn is_bmv2(program: Option<&OsString>) -> bool {
-    let name = program.and_then(|name| Path::new(name).file_name()).and_then(|name| name.to_str());
-    name.is_some_and(|name| ["simple_switch", "simple_switch_grpc", "psa_switch"].contains(&name))
-}
-
-/// BMv2's programs without P4Runtime.
+/// BMv2's programs.
+const BMV2: [&str; 3] = ["simple_switch", "simple_switch_grpc", "psa_switch"];
+/// Those without P4Runtime.
 const WITHOUT_P4RUNTIME: [&str; 2] = ["simple_switch", "psa_switch"];
 
 impl Options {
@@ -358,9 +354,9 @@ impl Options {
     /// It cannot be understood, or asks for help or the version; the error prints itself.
     pub fn parse(args: impl IntoIterator<Item = OsString>) -> Result<Self, clap::Error> {
         let mut args: Vec<OsString> = args.into_iter().collect();
-        let is_bmv2 = is_bmv2(args.first());
-        let name = args.first().and_then(|name| Path::new(name).file_name());
-        let without_p4runtime = name.is_some_and(|name| WITHOUT_P4RUNTIME.iter().any(|one| name == *one));
+        let name = args.first().and_then(|name| Path::new(name).file_name()?.to_str());
+        let is_bmv2 = name.is_some_and(|name| BMV2.contains(&name));
+        let without_p4runtime = name.is_some_and(|name| WITHOUT_P4RUNTIME.contains(&name));
         let target_args = match args.iter().position(|arg| arg == "--") {
             Some(at) => args.split_off(at),
             None => vec!["--".into()],
