@@ -121,7 +121,8 @@ def _run(tool: Tool, words: list[str]) -> int:
     if not compiled.ok:
         return 1
     if tool is not Tool.TEST:
-        _check_architecture(compiled, _BACK_ENDS.get(tool, given.arch), program)
+        wanted: str = given.arch
+        _check_architecture(compiled, _BACK_ENDS.get(tool) or wanted, program)
     if tool is Tool.DRIVER:
         _write_into(given, program, compiled)
     elif tool in _BACK_ENDS and given.output is not None:

@@ -103,7 +103,7 @@ def test_a_miss_names_the_bits_that_differ() -> None:
 
 
 def test_a_failure_is_about_the_packet_that_came_out_or_the_last_before() -> None:
-    packets = [
+    packets: list[dict[str, Any]] = [
         {"line": 1, "sent": [{"port": 2}]},
         {"line": 3, "sent": []},
         {"line": 5, "sent": [{"port": 1}, {"port": 2}]},

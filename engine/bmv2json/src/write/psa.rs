@@ -241,7 +241,7 @@ fn is_straight(func: &Func) -> bool {
 fn split(func: &Func) -> Option<(Func, Vec<HeaderId>)> {
     let emits = |block: &Block| block.insts.iter().position(|inst| matches!(inst, Inst::Emit { .. }));
     let mut code = func.clone();
-    let Some(order) = super::code::in_order(func) else { return None };
+    let order = super::code::in_order(func)?;
     let first = order.iter().find_map(|block| Some((*block, emits(&func.blocks[block.index()])?)));
     let Some((tail, at)) = first else { return Some((code, Vec::new())) };
     let mut emitted = Vec::new();
