@@ -66,7 +66,7 @@ def test_the_main_job_runs_from_an_empty_folder(wheel: Path, tmp_path: Path) -> 
     install = [uv, "pip", "install", "--quiet", "--python", python, "--constraint", str(requirements)]
     call([*install, str(wheel)], tmp_path)
     # The wheel alone: tables, and no figure.
-    job = [p4cc, "run", "gst/incast", "--set", "seeds=[1]"]
+    job = [p4cc, "run", "gst/incast", "--set", "seeds=[1]", "--out", "results/gst-incast"]
     assert "GST-DCTCP" in call(job, empty)
     results = empty / "results" / "gst-incast"
     assert (results / "flows.parquet").is_file()

@@ -13,7 +13,7 @@ from p4cc.planning.programs import compile_program
 
 ROOT = Path(__file__).resolve().parents[3]
 PROGRAM = ROOT / "tests/p4runtime/everything.p4"
-PSA = ROOT / "engine/filetests/cases/run/psa_externs.p4"
+PSA = ROOT / "engine/filetests/cases/run/psa_json.p4"
 
 
 def test_the_driver_writes_its_files_into_the_folder(tmp_path: Path) -> None:

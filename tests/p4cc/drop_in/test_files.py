@@ -7,7 +7,9 @@ import struct
 import subprocess
 import time
 from collections.abc import Callable
+from contextlib import ExitStack
 from pathlib import Path
+from typing import BinaryIO
 
 import pytest
 
@@ -52,7 +54,9 @@ def record(at_s: int, packet: bytes) -> bytes:
 
 
 def packets(path: Path) -> list[bytes]:
-    """What a pcap file holds."""
+    """What a pcap file holds; nothing as long as there is none."""
+    if not path.exists():
+        return []
     content = path.read_bytes()[len(PCAP_HEADER) :]
     found: list[bytes] = []
     while content:
@@ -60,6 +64,24 @@ def packets(path: Path) -> list[bytes]:
         found.append(content[16 : 16 + length])
         content = content[16 + length :]
     return found
+
+
+def headed(pipe: Path) -> BinaryIO:
+    """A pipe that is open for packets: its reader has the file's header."""
+    end = time.monotonic() + PATIENCE_S
+    while True:
+        try:
+            # Without a reader this fails at once, where a blocking call would wait for ever.
+            descriptor = os.open(pipe, os.O_WRONLY | os.O_NONBLOCK)
+            break
+        except OSError:
+            assert time.monotonic() < end, f"nobody reads {pipe}"
+            time.sleep(0.01)
+    os.set_blocking(descriptor, True)
+    opened = os.fdopen(descriptor, "wb")
+    opened.write(PCAP_HEADER)
+    opened.flush()
+    return opened
 
 
 def wait_until(holds: Callable[[], bool], what: str) -> None:
@@ -91,10 +113,9 @@ def test_pipes_are_read_in_the_order_of_their_packets(commands: Path, tmp_path: 
         cwd=tmp_path,
     )
     try:
-        with (tmp_path / "pcap0_in.pcap").open("wb") as first, (tmp_path / "pcap1_in.pcap").open("wb") as second:
-            for pipe in (first, second):
-                pipe.write(PCAP_HEADER)
-                pipe.flush()
+        with ExitStack() as stack:
+            # The switch reads a pipe's header before it opens the next pipe, as BMv2 does.
+            first, second = (stack.enter_context(headed(tmp_path / f"pcap{port}_in.pcap")) for port in (0, 1))
             second.write(record(2, b"\xff2") + record(3, b"\xff3"))
             first.write(record(1, b"\xff1") + record(4, b"\xff4"))
         outs = [tmp_path / f"pcap{port}_out.pcap" for port in (0, 1)]
