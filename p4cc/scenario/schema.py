@@ -27,7 +27,7 @@ from p4cc.scenario.base import (
 from p4cc.scenario.changes import MAX_CHANGES, TimedRow
 from p4cc.scenario.claims import Reproduction
 from p4cc.scenario.control import ControlSettings
-from p4cc.scenario.fabric import BufferSettings, RdmaTransport, RedCurveSettings
+from p4cc.scenario.fabric import BufferSettings, RdmaTransport, RedCurveSettings, SchedulerSettings
 from p4cc.scenario.faults import MAX_FAULTS, Fault
 from p4cc.scenario.figures import Figure, Window
 from p4cc.scenario.plain import plain
@@ -176,6 +176,12 @@ class AnyProgramSettings(Model):
     buffer: BufferSettings | None = Field(
         default=None,
         description="Buffer shared by the ports of a switch; if absent, each queue is limited only by its capacity.",
+    )
+    schedulers: list[SchedulerSettings] = Field(
+        default=[],
+        max_length=1_024,
+        description="Order and rates of queues; the last match for a port wins. A port without a match serves its "
+        "queues by strict priority, 7 first.",
     )
     red: RedCurveSettings = RedCurveSettings()
     """RED curve of every port."""

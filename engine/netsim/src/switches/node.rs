@@ -15,6 +15,7 @@ use crate::context::Context;
 use crate::describe::spec::{RecordSpec, SwitchSpec};
 use crate::links::{Line, PauseTimers, Work};
 use crate::record::Log;
+use crate::switches::wakes::Wakes;
 
 /// A switch with the lines of its ports.
 // In the order of fields: the ports stand behind what the switch ends with, its program.
@@ -33,16 +34,7 @@ pub(crate) struct SwitchNode {
     pub pause_log: Option<Log<(Time, PauseFrame)>>,
     /// Packets that the caller of the run injected.
     pub injected_pkts: u64,
-    pub(super) generator: GeneratorState,
-}
-
-/// What a run knows of the packet generator of a switch ([`super::generator`]).
-#[derive(Clone, Copy, Default, Debug)]
-pub(super) struct GeneratorState {
-    /// Whether the control plane had set an application when the run continued.
-    pub is_set: bool,
-    /// When the next wake-up is scheduled.
-    pub wake_at: Option<Time>,
+    pub(super) wakes: Wakes,
 }
 
 /// The line of a port, and the channel that it leads into.
@@ -72,7 +64,7 @@ impl SwitchNode {
             obeyed_pauses: PauseTimers::default(),
             pause_log: record.pauses.then(|| Log::new(record.max_rows)),
             injected_pkts: 0,
-            generator: GeneratorState::default(),
+            wakes: Wakes::default(),
         }
     }
 
@@ -122,7 +114,7 @@ impl SwitchNode {
     }
 
     /// A port has work.
-    fn serve_port(&mut self, cx: &mut Context<'_>, port: u32) {
+    pub(super) fn serve_port(&mut self, cx: &mut Context<'_>, port: u32) {
         match self.port(port).line.on_work(cx.now()) {
             Work::Wait => {}
             Work::WakeAt(end) => cx.schedule.dequeue(end, self.number, port),
@@ -135,7 +127,10 @@ impl SwitchNode {
     fn dequeue(&mut self, cx: &mut Context<'_>, port: u32) {
         match self.switch.transmit(cx.now(), port) {
             Some(sent) => self.send(cx, sent),
-            None => self.send_pause_frames(cx),
+            None => {
+                self.wait_for_rate(cx, port);
+                self.send_pause_frames(cx)
+            }
         }
     }
 
