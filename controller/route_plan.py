@@ -168,12 +168,7 @@ class Routing:
                 address = self.addresses.hosts[host]
                 return address.ipv4 if value is Role.HOST_IPV4 else address.mac
 
-    @cached_property
-    def _peers(self) -> dict[int, str]:
-        return {port.number: port.peer for port in self.topology.ports[self.switch]}
-
     def _neighbour_mac(self, number: int) -> int:
-        peer = self._peers[number]
-        if peer in self.addresses.hosts:
-            return self.addresses.hosts[peer].mac
-        return self.addresses.port_mac(peer, self.topology.port_to(peer, self.switch).number)
+        port = self.topology.port(self.switch, number)
+        far = self.topology.far_number(self.switch, port)
+        return self.addresses.hosts[port.peer].mac if far is None else self.addresses.port_mac(port.peer, far)

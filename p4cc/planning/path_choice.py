@@ -41,7 +41,7 @@ class PathChoice:
             passed.append(here)
             ports = self._routes[here][dst]
             place = chosen_place(flow, self._factors[here], len(ports)) if len(ports) > 1 else 0
-            here = self._topology.ports[here][ports[place] - 1].peer
+            here = self._topology.port(here, ports[place]).peer
         return tuple(passed)
 
     def source_port(self, ends: tuple[str, str], there: tuple[str, ...], back: tuple[str, ...] | None = None) -> int:
