@@ -4,6 +4,7 @@ Pure and deterministic. A next hop's member id is its port number (a port has on
 from 1 in the order of their ports.
 """
 
+from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
@@ -90,9 +91,9 @@ class Routing:
             yield Member(MemberKey(profile, port.number), self._call(port.number, None))
 
     def _groups(self, profile: str, watching: bool) -> Iterator[Group]:
-        """A group for each set of equal paths in use."""
+        """A group for each set of paths in use; a port comes as often as its weight says."""
         for ports, group_id in self._group_ids().items():
-            yield Group(GroupKey(profile, group_id), tuple((port, 1) for port in ports), watching)
+            yield Group(GroupKey(profile, group_id), tuple(Counter(ports).items()), watching)
 
     @cached_property
     def _used(self) -> list[tuple[int, ...]]:

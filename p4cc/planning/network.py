@@ -174,7 +174,8 @@ class _Planner:
         self.topology = topology
         self.programs = programs
         self.headers_of = headers_of or self._compiled_headers
-        self.paths = Paths(topology)
+        by_capacity = case.scenario.switch.ecmp_weights == "capacity"
+        self.paths = Paths(topology, by_capacity=by_capacity)
         self.units = Units(case.switch, self.packet_bytes, programs.chips)
         self.fabric = FabricPlanner(topology, case.switch, self.units, self.longest_rtt_ns)
         self.user_algorithms: list[UserSender] = []

@@ -188,6 +188,13 @@ class AnyProgramSettings(Model):
     ecmp_seed: Annotated[int, Field(ge=0, lt=1 << 63)] = Field(
         default=0, description="Seed from which each switch derives its choice among equal-cost paths."
     )
+    ecmp_weights: Annotated[
+        Literal["equal", "capacity"],
+        Field(
+            description="Shares of equal-cost paths: equal, or by the capacity that leads to the destination's switch "
+            "through each port (weighted ECMP), for links of different rates."
+        ),
+    ] = "equal"
     pass_limit: Annotated[int, Field(ge=1, le=1_000_000)] = Field(
         default=4_096,
         description="Maximum number of clones, resubmissions and recirculations that one received packet may "
