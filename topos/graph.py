@@ -2,7 +2,8 @@
 
 Invariants (kept by `check_graph`, which `Topology` runs on construction):
 every link joins two different known nodes, at least one of the two a switch; links between the same two switches are
-alike in all but their ports; a host has exactly one link; names are unique over hosts and switches; all counts stay within the limits below.
+alike in all but their ports; a host has exactly one link; names are unique over hosts and switches; all counts stay
+within the limits below.
 
 A link may say which ports it takes; a switch numbers its other links with the lowest numbers left, from 1 on, in the
 order of `Topology.links`, so that the same description gives the same port numbers everywhere. Delays are one-way
@@ -321,7 +322,8 @@ def _check_links(hosts: tuple[Host, ...], switches: tuple[Switch, ...], links: t
         pair = (min(link.a, link.b), max(link.a, link.b))
         first = pairs.setdefault(pair, index)
         if first != index and _kind(links[first]) != _kind(link):
-            cause = f"links[{first}] already connects {link.a!r} and {link.b!r}, with another {_differs(links[first], link)}"
+            differs = _differs(links[first], link)
+            cause = f"links[{first}] already connects {link.a!r} and {link.b!r}, with another {differs}"
             yield Problem(place, cause, "give parallel links the same values: thresholds are planned by neighbour")
 
 

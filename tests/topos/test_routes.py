@@ -1,6 +1,7 @@
 """Addresses and routes: the fixed plan, shortest paths only, every equal path, and an independent check by search."""
 
 from collections.abc import Iterable
+from math import gcd
 from typing import Any
 
 import pytest
@@ -169,5 +170,9 @@ def test_weights_are_small_and_near_their_shares(rates: list[int]) -> None:
     weights = weights_of(rates)
     assert [weight > 0 for weight in weights] == [rate > 0 for rate in rates]
     assert sum(weights) <= MAX_WEIGHTS + len(rates)
-    exact = [rate * sum(weights) / sum(rates) for rate in rates]
-    assert all(abs(weight - share) <= 2 for weight, share in zip(weights, exact, strict=True) if share > 2)
+    whole = [rate // gcd(*rates) for rate in rates]
+    if sum(whole) <= MAX_WEIGHTS:
+        assert weights == whole
+    else:
+        shares = [rate * MAX_WEIGHTS / sum(rates) for rate in rates]
+        assert all(abs(weight - share) <= 1 for weight, share in zip(weights, shares, strict=True))

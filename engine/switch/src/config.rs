@@ -134,7 +134,8 @@ pub const MAX_ALPHA_LOG2: i8 = 10;
 /// Largest buffer, queue and headroom in bytes.
 pub const MAX_BUFFER_BYTES: u64 = 1 << 40;
 
-/// Bytes of a turn of weight 1 when nobody says otherwise: a packet of 1,500 bytes with all that Ethernet adds.
+/// Bytes of a turn of weight 1 when nobody says otherwise: a packet of 1,500 bytes with all that Ethernet
+/// adds.
 pub const DEFAULT_QUANTUM_BYTES: u32 = 1_538;
 /// Least bytes of such a turn: a packet waits for a bounded number of turns.
 pub const LEAST_QUANTUM_BYTES: u32 = 256;

@@ -91,8 +91,8 @@ impl<'s> Control<'s> {
         true
     }
 
-    /// Sets the bits a second that a queue of a port sends at most, or each if no priority is given; none for as
-    /// many as the link takes. A rate of 0 counts as 1. False if there is no such port.
+    /// Sets the bits a second that a queue of a port sends at most, or each if no priority is given; none for
+    /// as many as the link takes. A rate of 0 counts as 1. False if there is no such port.
     pub fn set_queue_shaper(
         &mut self,
         port: u32,

@@ -1,5 +1,5 @@
-//! The traffic manager: eight queues for each port, strict priority or turns ([`crate::tm_schedule`]), tail drop
-//! or a shared buffer, PFC (IEEE 802.1Qbb).
+//! The traffic manager: eight queues for each port, strict priority or turns ([`crate::tm_schedule`]), tail
+//! drop or a shared buffer, PFC (IEEE 802.1Qbb).
 //!
 //! Waiting items are in one pool, and queues are lists through the pool. So memory follows the number of
 //! waiting packets, not the capacities, and a packet is moved once in and once out. A packet that its queue's
@@ -543,7 +543,8 @@ impl<T> TrafficManager<T> {
         found.into_iter().collect()
     }
 
-    /// Takes the first item of the queue that sends next: of those that are not paused the highest, or by turns.
+    /// Takes the first item of the queue that sends next: of those that are not paused the highest, or by
+    /// turns.
     #[inline(always)]
     pub fn dequeue(&mut self, port: PortIndex) -> Option<Dequeued<T>> {
         let state = self.at(port);

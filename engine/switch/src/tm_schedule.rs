@@ -1,9 +1,9 @@
 //! Which queue of a port sends next: levels served strictly, and turns within a level.
 //!
-//! Queues of one level take turns in the order of their numbers. On its turn a queue sends until its deficit does
-//! not cover its first packet: deficit round robin (docs/algorithms/queues.md#drr), which counts bytes on the link.
-//! Counted in packets, the same turns are weighted round robin. An empty queue keeps no deficit, and a port without
-//! packets no turn, so a packet that bypasses its queue leaves the state that it finds.
+//! Queues of one level take turns in the order of their numbers. On its turn a queue sends until its deficit
+//! does not cover its first packet: deficit round robin (docs/algorithms/queues.md#drr), which counts bytes
+//! on the link. Counted in packets, the same turns are weighted round robin. An empty queue keeps no deficit,
+//! and a port without packets no turn, so a packet that bypasses its queue leaves the state that it finds.
 
 use crate::config::{PRIORITIES, RoundUnit, SchedulerConfig};
 
@@ -48,8 +48,8 @@ impl Turns {
         Some(Box::new(turns))
     }
 
-    /// The queue that sends next, its packet charged; none if nothing may be sent. `first_bytes` are those of a
-    /// queue's first packet on the link.
+    /// The queue that sends next, its packet charged; none if nothing may be sent. `first_bytes` are those of
+    /// a queue's first packet on the link.
     pub fn take(&mut self, sendable: u8, first_bytes: impl Fn(usize) -> u32) -> Option<usize> {
         let level = self.levels.iter().position(|mask| mask & sendable != 0)?;
         let queues = self.levels[level] & sendable;
@@ -219,8 +219,8 @@ mod tests {
     }
 
     proptest! {
-        /// While both have packets, what two queues sent for each unit of weight differs by less than the paper's
-        /// bound: a quantum, and for each queue a largest packet.
+        /// While both have packets, what two queues sent for each unit of weight differs by less than the
+        /// paper's bound: a quantum, and for each queue a largest packet.
         #[test]
         fn shares_follow_weights_within_the_papers_bound(
             weight in proptest::array::uniform3(1_u16..20),

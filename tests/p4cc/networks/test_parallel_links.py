@@ -31,7 +31,13 @@ def ran(folder: Path, **changes: Any) -> Ran:
     folder.mkdir(exist_ok=True)
     (folder / "links.txt").write_text(FILE.format(hosts))
     traffic = [
-        {"kind": "bulk", "name": "up", "sources": [f"h{at}"], "destinations": [f"h{at + 4}"], "size_bytes": 400_000}
+        {
+            "kind": "bulk",
+            "name": f"up{at}",
+            "sources": [f"h{at}"],
+            "destinations": [f"h{at + 4}"],
+            "size_bytes": 400_000,
+        }
         for at in range(4)
     ]
     return run(

@@ -24,7 +24,10 @@ def shares(folder: Path, **switch: Any) -> float:
         {"a": a, "b": b, "rate_bps": rates.get((a, b), FAST), "delay_ns": 1_000, "queue_capacity_pkts": 10_000}
         for a, b in (*ends, *fabric)
     ]
-    nodes = {"hosts": [{"name": "h1"}, {"name": "h2"}], "switches": [{"name": name} for name in ("leaf1", "leaf2", "fast", "slow")]}
+    nodes = {
+        "hosts": [{"name": "h1"}, {"name": "h2"}],
+        "switches": [{"name": name} for name in ("leaf1", "leaf2", "fast", "slow")],
+    }
     out = run(
         folder,
         scenario(
@@ -41,7 +44,7 @@ def shares(folder: Path, **switch: Any) -> float:
             stop_ns=4_000_000,
         ),
     )
-    carried = {link: count for link, count in out.table("links").select("link", "bytes").iter_rows()}
+    carried = dict(out.table("links").select("link", "bytes").iter_rows())
     (fast,) = [count for link, count in carried.items() if link.startswith("leaf1:") and "fast" in link]
     (slow,) = [count for link, count in carried.items() if link.startswith("leaf1:") and "slow" in link]
     return fast / (fast + slow)

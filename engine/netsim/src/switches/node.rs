@@ -7,6 +7,8 @@
 //!
 //! Handlers that let a packet pass the program need the workspace ([`super::Switches::node`]).
 
+use std::collections::BTreeSet;
+
 use p4cc_switch::prefetch::prefetch_start;
 use p4cc_switch::{Packet, PauseFrame, Switch, Transmission};
 use p4cc_units::Time;
@@ -15,7 +17,6 @@ use crate::context::Context;
 use crate::describe::spec::{RecordSpec, SwitchSpec};
 use crate::links::{Line, PauseTimers, Work};
 use crate::record::Log;
-use crate::switches::wakes::Wakes;
 
 /// A switch with the lines of its ports.
 // In the order of fields: the ports stand behind what the switch ends with, its program.
@@ -35,6 +36,17 @@ pub(crate) struct SwitchNode {
     /// Packets that the caller of the run injected.
     pub injected_pkts: u64,
     pub(super) wakes: Wakes,
+}
+
+/// What a run knows of the wake-ups of a switch ([`super::wakes`]).
+#[derive(Clone, Default, Debug)]
+pub(super) struct Wakes {
+    /// Whether the control plane had set an application of the generator when the run continued.
+    pub generates: bool,
+    /// Ports whose queues wait for their rates, by the time at which one of them may send.
+    pub held: BTreeSet<(Time, u32)>,
+    /// When the next wake-up is scheduled.
+    pub at: Option<Time>,
 }
 
 /// The line of a port, and the channel that it leads into.

@@ -1,28 +1,15 @@
 //! The next wake-up of a switch: when its chip's packet generator has something to send (Tofino), or a queue
 //! that waits for its rate may send.
 //!
-//! Applications of the generator are set by the control plane, so only between two runs. What starts a burst (a
-//! timer, a port that goes down, a packet that is recirculated, the program itself) is an event of the switch,
-//! after which the generator says when it is due.
-
-use std::collections::BTreeSet;
+//! Applications of the generator are set by the control plane, so only between two runs. What starts a burst
+//! (a timer, a port that goes down, a packet that is recirculated, the program itself) is an event of the
+//! switch, after which the generator says when it is due.
 
 use p4cc_units::Time;
 
 use crate::context::Context;
 use crate::events::Timer;
 use crate::switches::node::SwitchNode;
-
-/// What a run knows of the wake-ups of a switch.
-#[derive(Clone, Default, Debug)]
-pub(super) struct Wakes {
-    /// Whether the control plane had set an application of the generator when the run continued.
-    generates: bool,
-    /// Ports whose queues wait for their rates, by the time at which one of them may send.
-    held: BTreeSet<(Time, u32)>,
-    /// When the next wake-up is scheduled.
-    at: Option<Time>,
-}
 
 impl SwitchNode {
     /// The control plane had its turn: it may have sent packets, or loaded a program.
