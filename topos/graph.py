@@ -165,10 +165,10 @@ class Topology:
                     given[node].add(number)
         free = {name: filterfalse(taken.__contains__, counting(1)) for name, taken in given.items()}
 
-        def number(node: str, own: int | None) -> int | None:
+        def numbered(node: str, own: int | None) -> int | None:
             return next(free[node]) if own is None and node in free else own
 
-        return tuple((number(link.a, link.a_port), number(link.b, link.b_port)) for link in self.links)
+        return tuple((numbered(link.a, link.a_port), numbered(link.b, link.b_port)) for link in self.links)
 
     @cached_property
     def ports(self) -> Mapping[str, tuple[Port, ...]]:
