@@ -2,13 +2,14 @@
 
 use p4cc_bfrt::proto::bfrt_proto as wire;
 use p4cc_switch::chip::{MirrorDirection, Trigger};
-use p4cc_units::Rate;
+use p4cc_units::{Rate, Time};
 use serde_json::Value as Json;
 use tonic::Code;
 use wire::data_field::{BoolArray, IntArray, Value};
 use wire::update::Type;
 
 use crate::lab::{Lab, Stream, entry, exact, number_of, stream};
+use crate::matching::forward;
 
 /// The chip's part of what clients are told.
 struct Chip {
@@ -344,8 +345,10 @@ fn a_port_is_shaped_in_bits_only() {
 #[test]
 fn a_queue_is_shaped_in_bits() {
     let mut chip = Chip::new();
-    let out = chip.lab.packet(2, &[0; 64]);
-    let port = out.first().expect("the program forwards").0;
+    let port = 3_u32;
+    chip.lab.one(Type::Insert, forward(&chip.lab, 1, port as u8)).expect("a way");
+    let mut packet = [0; 64];
+    packet[5] = 1;
     let (shaping, config) = ("tf1.tm.queue.sched_shaping", "tf1.tm.queue.sched_cfg");
     let queue = |chip: &Chip, table: &str, fields| {
         let keys = chip.table(table)["key"].as_array().expect("two keys");
@@ -361,16 +364,14 @@ fn a_queue_is_shaped_in_bits() {
     chip.lab.one(Type::Modify, rate).expect("a rate");
     let on = queue(&chip, config, vec![("max_rate_enable", Value::BoolVal(true))]);
     chip.lab.one(Type::Modify, on).expect("a shaper");
-    let sent = |chip: &Chip| chip.lab.packet(2, &[0; 64]).len();
+    let sent = |chip: &Chip| chip.lab.packet(2, &packet).len();
     assert_eq!([sent(&chip), sent(&chip)], [1, 0]);
     // 50 bytes on the link without Ethernet's header: 400 ms.
-    chip.lab.pass(p4cc_units::Span::from_ms(399));
-    assert_eq!(sent(&chip), 0);
-    chip.lab.pass(p4cc_units::Span::from_ms(1));
-    assert_eq!(sent(&chip), 1);
+    let allowed = chip.lab.switch(|switch| switch.next_allowed(port));
+    assert_eq!(allowed, Some(Time::from_ms(400)));
     let off = queue(&chip, config, vec![("max_rate_enable", Value::BoolVal(false))]);
     chip.lab.one(Type::Modify, off).expect("no shaper");
-    assert_eq!(sent(&chip), 3, "two have waited");
+    assert_eq!(sent(&chip), 2, "one has waited");
 }
 
 #[test]
