@@ -4,6 +4,7 @@ Pure and deterministic. A next hop's member id is its port number (a port has on
 from 1 in the order of their ports.
 """
 
+from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
@@ -90,9 +91,9 @@ class Routing:
             yield Member(MemberKey(profile, port.number), self._call(port.number, None))
 
     def _groups(self, profile: str, watching: bool) -> Iterator[Group]:
-        """A group for each set of equal paths in use."""
+        """A group for each set of paths in use; a port comes as often as its weight says."""
         for ports, group_id in self._group_ids().items():
-            yield Group(GroupKey(profile, group_id), tuple((port, 1) for port in ports), watching)
+            yield Group(GroupKey(profile, group_id), tuple(Counter(ports).items()), watching)
 
     @cached_property
     def _used(self) -> list[tuple[int, ...]]:
@@ -168,12 +169,7 @@ class Routing:
                 address = self.addresses.hosts[host]
                 return address.ipv4 if value is Role.HOST_IPV4 else address.mac
 
-    @cached_property
-    def _peers(self) -> dict[int, str]:
-        return {port.number: port.peer for port in self.topology.ports[self.switch]}
-
     def _neighbour_mac(self, number: int) -> int:
-        peer = self._peers[number]
-        if peer in self.addresses.hosts:
-            return self.addresses.hosts[peer].mac
-        return self.addresses.port_mac(peer, self.topology.port_to(peer, self.switch).number)
+        port = self.topology.port(self.switch, number)
+        far = self.topology.far_number(self.switch, port)
+        return self.addresses.hosts[port.peer].mac if far is None else self.addresses.port_mac(port.peer, far)

@@ -390,12 +390,31 @@ QdepthUnit: TypeAlias = Literal["auto", "packets", "cells_80B", "cells_176B", "b
 """Unit of `enq_qdepth` and `deq_qdepth`."""
 
 
+class QueueSpec(TypedDict):
+    """A queue of a port."""
+
+    burst_bytes: NotRequired[int]
+    """With a rate: bytes that may be ahead of it."""
+    level: NotRequired[int | None]
+    """Higher levels go first, queues of one level take turns; absent: its number."""
+    queue: int
+    """Its number, 0 to 7."""
+    rate_bps: NotRequired[int | None]
+    """Bits on the link that it sends at most in a second."""
+    weight: NotRequired[int]
+    """Its share among the queues of its level."""
+
+
 RdmaRecovery: TypeAlias = Literal["go_back_n", "selective_repeat"]
 """How a flow recovers from losses."""
 
 
 Recovery: TypeAlias = Literal["reno", "newreno", "sack"]
 """Loss recovery after duplicate ACKs."""
+
+
+RoundUnit: TypeAlias = Literal["bytes", "packets"]
+"""What a turn of a queue counts."""
 
 
 class RoundsSpec(TypedDict):
@@ -444,6 +463,17 @@ Schedule: TypeAlias = Literal["ring", "halving_doubling", "pairwise"]
 """In which steps they get it."""
 
 
+class SchedulerSpec(TypedDict):
+    """In which order the queues of a port send, and how fast (docs/algorithms/queues.md)."""
+
+    quantum_bytes: NotRequired[int]
+    """With bytes: what a turn of weight 1 adds to a queue's deficit."""
+    queues: list[QueueSpec]
+    """Queues, each once; one that is absent is a level by its number, of weight 1 and without a rate."""
+    unit: NotRequired[RoundUnit]
+    """What a turn counts, where queues of one level take turns."""
+
+
 class FixedSize(TypedDict):
     """Every flow alike."""
 
@@ -489,6 +519,8 @@ class SwitchPortSpec(TypedDict):
     """Bytes that each of its queues holds, if they are bounded too."""
     queue_capacity_pkts: int
     """Packets that each of its queues holds."""
+    scheduler: NotRequired[SchedulerSpec | None]
+    """In which order its queues send, and how fast; absent: by their numbers, as fast as the link."""
 
 
 TimestampUnit: TypeAlias = Literal["us", "ns"]

@@ -1,8 +1,9 @@
 """The graph model: hosts, switches and links, checked once and immutable afterwards.
 
 Invariants (kept by `check_graph`, which `Topology` runs on construction):
-every link joins two different known nodes, at most one link per pair of nodes and at least one of the two a switch;
-a host has exactly one link; names are unique over hosts and switches; all counts stay within the limits below.
+every link joins two different known nodes, at least one of the two a switch; links between the same two switches are
+alike in all but their ports; a host has exactly one link; names are unique over hosts and switches; all counts stay
+within the limits below.
 
 A link may say which ports it takes; a switch numbers its other links with the lowest numbers left, from 1 on, in the
 order of `Topology.links`, so that the same description gives the same port numbers everywhere. Delays are one-way
@@ -10,6 +11,7 @@ propagation, rates are per direction.
 """
 
 import re
+from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
@@ -154,23 +156,44 @@ class Topology:
         return tuple(switch.name for switch in self.switches)
 
     @cached_property
+    def port_numbers(self) -> tuple[tuple[int | None, int | None], ...]:
+        """For each link the numbers of its ports at `a` and at `b`; None at a host."""
+        given: dict[str, set[int]] = {name: set() for name in self.switch_names}
+        for link in self.links:
+            for node, number in ((link.a, link.a_port), (link.b, link.b_port)):
+                if number is not None:
+                    given[node].add(number)
+        free = {name: filterfalse(taken.__contains__, counting(1)) for name, taken in given.items()}
+
+        def numbered(node: str, own: int | None) -> int | None:
+            return next(free[node]) if own is None and node in free else own
+
+        return tuple((numbered(link.a, link.a_port), numbered(link.b, link.b_port)) for link in self.links)
+
+    @cached_property
     def ports(self) -> Mapping[str, tuple[Port, ...]]:
         """Ports of each switch, by switch in order and by number."""
-        ends = [
-            (here, there, number, index)
-            for index, link in enumerate(self.links)
-            for here, there, number in ((link.a, link.b, link.a_port), (link.b, link.a, link.b_port))
-        ]
-        given: dict[str, set[int]] = {name: set() for name in self.switch_names}
-        for here, _, number, _ in ends:
-            if number is not None:
-                given[here].add(number)
-        free = {name: filterfalse(taken.__contains__, counting(1)) for name, taken in given.items()}
         found: dict[str, list[Port]] = {name: [] for name in self.switch_names}
-        for here, there, number, index in ends:
-            if here in found:
-                found[here].append(Port(next(free[here]) if number is None else number, index, there))
+        for index, (link, (at_a, at_b)) in enumerate(zip(self.links, self.port_numbers, strict=True)):
+            for here, there, number in ((link.a, link.b, at_a), (link.b, link.a, at_b)):
+                if number is not None:
+                    found[here].append(Port(number, index, there))
         return {name: tuple(sorted(ports, key=lambda port: port.number)) for name, ports in found.items()}
+
+    def far_number(self, switch: str, port: Port) -> int | None:
+        """The number of the port at the other end of a switch's link; None at a host."""
+        at_a, at_b = self.port_numbers[port.link_index]
+        return at_b if self.links[port.link_index].a == switch else at_a
+
+    def far_end(self, switch: str, port: Port) -> str:
+        """What tells a switch's port from its others: the neighbour, and behind parallel links its port, `s2:4`."""
+        if self._links_to[switch, port.peer] == 1:
+            return port.peer
+        return f"{port.peer}:{self.far_number(switch, port)}"
+
+    @cached_property
+    def _links_to(self) -> Mapping[tuple[str, str], int]:
+        return Counter((switch, port.peer) for switch, ports in self.ports.items() for port in ports)
 
     @cached_property
     def attachments(self) -> Mapping[str, tuple[str, Port]]:
@@ -280,7 +303,7 @@ def _check_names(hosts: tuple[Host, ...], switches: tuple[Switch, ...]) -> Itera
 
 
 def _check_links(hosts: tuple[Host, ...], switches: tuple[Switch, ...], links: tuple[Link, ...]) -> Iterable[Problem]:
-    """Ends known and different, one of them a switch, no pair twice."""
+    """Ends known and different, one of them a switch; parallel links of one kind."""
     host_names = {host.name for host in hosts}
     switch_names = {switch.name for switch in switches}
     known = host_names | switch_names
@@ -297,10 +320,29 @@ def _check_links(hosts: tuple[Host, ...], switches: tuple[Switch, ...], links: t
         elif link.a in host_names and link.b in host_names:
             yield Problem(place, f"connects the hosts {link.a!r} and {link.b!r} directly", "put a switch between them")
         pair = (min(link.a, link.b), max(link.a, link.b))
-        if pair in pairs:
-            cause = f"links[{pairs[pair]}] already connects {link.a!r} and {link.b!r}"
-            yield Problem(place, cause, "remove one of them, and give the other the sum of both rates")
-        pairs.setdefault(pair, index)
+        first = pairs.setdefault(pair, index)
+        if first != index and _kind(links[first]) != _kind(link):
+            differs = _differs(links[first], link)
+            cause = f"links[{first}] already connects {link.a!r} and {link.b!r}, with another {differs}"
+            yield Problem(place, cause, "give parallel links the same values: thresholds are planned by neighbour")
+
+
+def _kind(link: Link) -> dict[str, object]:
+    """What parallel links have in common."""
+    return {
+        "rate_bps": link.rate_bps,
+        "delay_ns": link.delay_ns,
+        "queue_capacity_pkts": link.queue_capacity_pkts,
+        "framing_bytes": link.framing_bytes,
+        "loss": link.loss,
+        "direction": link.a if link.one_way else None,
+    }
+
+
+def _differs(one: Link, other: Link) -> str:
+    """The first field in which two links between the same nodes differ."""
+    theirs = _kind(other)
+    return next(name for name, value in _kind(one).items() if theirs[name] != value)
 
 
 def _check_ports(hosts: tuple[Host, ...], links: tuple[Link, ...]) -> Iterable[Problem]:

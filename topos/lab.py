@@ -144,7 +144,6 @@ def lab_of(topology: Topology, *, grpc_base: int = GRPC_BASE, thrift_base: int =
     Every host has every other in its neighbour table with the MAC of its own gateway port: the network routes.
     """
     addresses = plan_addresses(topology)
-    numbers = {(switch, port.peer): port.number for switch, ports in topology.ports.items() for port in ports}
     hosts: list[LabHost] = []
     for name, address in addresses.hosts.items():
         gateway = format_mac(address.gateway_mac)
@@ -160,15 +159,15 @@ def lab_of(topology: Topology, *, grpc_base: int = GRPC_BASE, thrift_base: int =
     )
     links = tuple(
         LabLink(
-            LabEnd(link.a, numbers.get((link.a, link.b))),
-            LabEnd(link.b, numbers.get((link.b, link.a))),
+            LabEnd(link.a, at_a),
+            LabEnd(link.b, at_b),
             link.rate_bps,
             link.delay_ns,
             link.queue_capacity_pkts,
             link.loss,
             link.framing_bytes,
         )
-        for link in topology.links
+        for link, (at_a, at_b) in zip(topology.links, topology.port_numbers, strict=True)
     )
     return LabNetwork(tuple(hosts), switches, links)
 

@@ -46,8 +46,10 @@ class Path:
 class Paths:
     """Paths of one topology; each is searched once."""
 
-    def __init__(self, topology: Topology) -> None:
+    def __init__(self, topology: Topology, *, by_capacity: bool = False) -> None:
+        """By capacity, sets of ports are weighted (`shortest_routes`)."""
         self._topology = topology
+        self._by_capacity = by_capacity
         self._found: dict[tuple[str, str], Path] = {}
         self._ways: dict[tuple[str, str], tuple[Path, ...]] = {}
         self._onward: dict[tuple[str, str], tuple[Path, ...]] = {}
@@ -55,7 +57,7 @@ class Paths:
     @cached_property
     def routes(self) -> Routes:
         """All shortest paths, found once."""
-        return shortest_routes(self._topology)
+        return shortest_routes(self._topology, by_capacity=self._by_capacity)
 
     def between(self, src: str, dst: str) -> Path:
         """The path from one host to another; both must be hosts of the topology."""

@@ -3,12 +3,15 @@
 Paths are counted in links, never lead through a host and keep to the direction of one-way links. The order is fixed:
 switches and hosts as described, ports ascending; the result depends on nothing else.
 
+By capacity (weighted ECMP, docs/algorithms/topologies.md#wcmp), a set holds each port as often as its weight says.
+
 Hosts on one switch share the ways there, so a network's routes are held by switch and home of the destination: 8,192
 hosts behind 1,280 switches have ten million routes, but 655,360 ways, of which few differ.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from math import gcd
 from typing import TypeAlias
 
 import numpy as np
@@ -19,9 +22,14 @@ from topos.graph import Topology
 
 _FAR = np.iinfo(np.int16).max
 """More links than any path has."""
+_UNBOUNDED_BPS = 1 << 62
+"""Of a switch to its own hosts: their links are no part of a choice between ways."""
+MAX_WEIGHTS = 64
+"""Largest sum of weights of a set of ports; where shares need more, they are rounded."""
 
 Ids: TypeAlias = npt.NDArray[np.int32]
 Distances: TypeAlias = npt.NDArray[np.int16]
+Rates: TypeAlias = npt.NDArray[np.int64]
 Ports: TypeAlias = tuple[int, ...]
 
 
@@ -80,15 +88,19 @@ class _Homes:
     ports: Ids
 
 
-def shortest_routes(topology: Topology) -> Routes:
-    """Routes of every switch to every host; raises TopologyError where a switch cannot reach a host."""
+def shortest_routes(topology: Topology, *, by_capacity: bool = False) -> Routes:
+    """Routes of every switch to every host; raises TopologyError where a switch cannot reach a host.
+
+    By capacity, ports have weights: the bits per second that reach the destination's switch through each.
+    """
     homes = _homes(topology)
     number = {name: index for index, name in enumerate(topology.switch_names)}
     hops = _distances(topology, number, [number[name] for name in homes.names])
     _check_reached(topology, homes, hops)
     own = {name: index for index, name in enumerate(homes.names)}
+    capacities = _capacities(topology, number, hops) if by_capacity else None
     return {
-        switch: SwitchRoutes(homes, own.get(switch), *_ways(topology, switch, number, hops))
+        switch: SwitchRoutes(homes, own.get(switch), *_ways(topology, switch, number, hops, capacities))
         for switch in topology.switch_names
     }
 
@@ -121,14 +133,29 @@ def _distances(topology: Topology, number: Mapping[str, int], targets: Sequence[
 
 def _edges(topology: Topology, number: Mapping[str, int]) -> tuple[Ids, Ids]:
     """Links between switches by direction: the switch that each leads to, and the one that it leads from."""
-    pairs = [
-        (number[there], number[here])
-        for link in topology.links
-        for here, there in ((link.a, link.b), (link.b, link.a))
-        if here in number and there in number and link.carries_from(here)
-    ]
+    pairs = [(number[there], number[here]) for here, there, _ in _between_switches(topology, number)]
     ends = np.array(pairs, dtype=np.int32).reshape(-1, 2)
     return ends[:, 0], ends[:, 1]
+
+
+def _between_switches(topology: Topology, number: Mapping[str, int]) -> Iterator[tuple[str, str, int]]:
+    """Links between switches in each direction that routes may use: from, to, rate in bit/s."""
+    for link in topology.links:
+        for here, there in ((link.a, link.b), (link.b, link.a)):
+            if here in number and there in number and link.carries_from(here):
+                yield here, there, link.rate_bps
+
+
+def _capacities(topology: Topology, number: Mapping[str, int], hops: Distances) -> Rates:
+    """Bits per second from every switch (column) to each target (row) over all shortest paths, layer by layer."""
+    heads, tails = _edges(topology, number)
+    rates = np.array([rate for _, _, rate in _between_switches(topology, number)], dtype=np.int64)
+    found = np.where(hops == 0, _UNBOUNDED_BPS, 0).astype(np.int64)
+    for distance in range(1, int(hops.max(initial=0)) + 1):
+        rows, edges = np.nonzero((hops[:, tails] == distance) & (hops[:, heads] == distance - 1))
+        through = np.minimum(rates[edges], found[rows, heads[edges]])
+        np.add.at(found, (rows, tails[edges]), through)
+    return found
 
 
 def _check_reached(topology: Topology, homes: _Homes, hops: Distances) -> None:
@@ -146,7 +173,9 @@ def _check_reached(topology: Topology, homes: _Homes, hops: Distances) -> None:
     )
 
 
-def _ways(topology: Topology, switch: str, number: Mapping[str, int], hops: Distances) -> tuple[list[Ports], Ids]:
+def _ways(
+    topology: Topology, switch: str, number: Mapping[str, int], hops: Distances, capacities: Rates | None
+) -> tuple[list[Ports], Ids]:
     """The distinct sets of ports of one switch on shortest paths, and by home the place of its own among them."""
     ports = [
         port
@@ -156,9 +185,28 @@ def _ways(topology: Topology, switch: str, number: Mapping[str, int], hops: Dist
     peers = [number[port.peer] for port in ports]
     here = hops[:, number[switch]]
     leads = hops[:, peers] == here[:, None] - 1
+    numbers = np.array([port.number for port in ports], dtype=np.int32)
+    if capacities is not None:
+        rates = np.array([topology.links[port.link_index].rate_bps for port in ports], dtype=np.int64)
+        through = np.where(leads, np.minimum(rates, capacities[:, peers]), 0)
+        rows, inverse = np.unique(through, axis=0, return_inverse=True)
+        weighted = [tuple(np.repeat(numbers, weights_of(row.tolist())).tolist()) for row in rows]
+        return weighted, inverse.reshape(-1).astype(np.int32)
     packed = np.packbits(leads, axis=1)
     rows, inverse = np.unique(packed, axis=0, return_inverse=True)
     flags = np.unpackbits(rows, axis=1, count=len(ports)).astype(bool)
-    numbers = np.array([port.number for port in ports], dtype=np.int32)
     ways: list[Ports] = [tuple(numbers[row].tolist()) for row in flags]
     return ways, inverse.reshape(-1).astype(np.int32)
+
+
+def weights_of(rates_bps: Sequence[int]) -> list[int]:
+    """The smallest weights in proportion to rates; with a sum of at most `MAX_WEIGHTS`, rounded where they must be.
+
+    A way with a rate has at least weight 1, one without a rate 0.
+    """
+    whole = gcd(*rates_bps) or 1
+    exact = [rate // whole for rate in rates_bps]
+    together, ways = sum(exact), sum(rate > 0 for rate in exact)
+    if together <= MAX_WEIGHTS or ways >= MAX_WEIGHTS:
+        return exact if together <= MAX_WEIGHTS else [int(rate > 0) for rate in exact]
+    return [max(1, rate * MAX_WEIGHTS // together) if rate else 0 for rate in exact]

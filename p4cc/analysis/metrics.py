@@ -142,7 +142,11 @@ def _of_own_senders(table: AnyTable, flows: pl.DataFrame, algorithm: str) -> Any
 def _named(topology: Topology) -> Callable[[pa.Table], pa.Table]:
     """Replaces device id and port of a table by switch and neighbour."""
     ids = plan_addresses(topology).device_ids
-    places = [(ids[name], port.number, name, port.peer) for name, ports in topology.ports.items() for port in ports]
+    places = [
+        (ids[name], port.number, name, topology.far_end(name, port))
+        for name, ports in topology.ports.items()
+        for port in ports
+    ]
     schema = {"device_id": pl.UInt64, "port": pl.UInt64, "switch": pl.String, "peer": pl.String}
     names = pl.DataFrame(places, schema=schema, orient="row")
 

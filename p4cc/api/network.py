@@ -191,7 +191,7 @@ class Network:
         """The current state of switch ports: `switch`, `port`, `peer`, `depth_pkts`, `dropped_pkts`, `is_paused`."""
         look = self._run.network.look()
         ports = [
-            (switch, port.number, port.peer)
+            (switch, port.number, self._topology.far_end(switch, port))
             for switch in self._topology.switch_names
             for port in self._topology.ports[switch]
         ]
@@ -376,7 +376,7 @@ class Network:
 
     def _port(self, switch: str, port: int | str | None) -> int:
         ports = self._topology.ports[switch]
-        found = [one.number for one in ports if port in (one.number, one.peer)]
+        found = [one.number for one in ports if port in (one.number, one.peer, self._topology.far_end(switch, one))]
         if len(found) == 1 and not isinstance(port, bool):
             return found[0]
         cause = f"{switch} has no port {port!r}" if not found else f"{len(found)} ports of {switch} lead to {port}"

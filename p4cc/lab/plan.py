@@ -22,7 +22,7 @@ from p4cc.files import find_named
 from p4cc.lab.kernel_tcp import Hosts, check_senders, kernel_labels
 from p4cc.lab.switches import PACKET_BYTES, PortShape, ProgramSource, SwitchSetup
 from p4cc.planning import plausible
-from p4cc.planning.fabric import alpha_log2
+from p4cc.planning.fabric import alpha_log2, scheduler_of
 from p4cc.planning.imported import name_of_import, programs_of, written_of
 from p4cc.planning.network import NetworkPlan, plan_case
 from p4cc.planning.programs import find_program, include_folders
@@ -153,6 +153,7 @@ class LabPlan:
             loss=link.loss,
             to_host=port.peer.node in self.network.host_names,
             alpha_log2=self._alpha_log2(link),
+            scheduler=None if self.case is None else scheduler_of(self.case.scenario.switch, switch, port.peer.node),
         )
 
     def _alpha_log2(self, link: LabLink) -> int | None:

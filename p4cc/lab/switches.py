@@ -23,6 +23,7 @@ from p4cc.planning.programs import compile_program
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from p4cc import spec
     from topos.lab import LabSwitch
 
 PACKET_BYTES = 1_500
@@ -47,6 +48,8 @@ class PortShape:
     """At the far end is a host, which loses nothing that it sends."""
     alpha_log2: int | None = None
     """Of the dynamic threshold, with a shared buffer."""
+    scheduler: spec.SchedulerSpec | None = None
+    """Order and rates of its queues."""
 
 
 @dataclass(frozen=True)
@@ -168,6 +171,24 @@ def _common(program: str, launch: Launch) -> list[str]:
     return words
 
 
+def queue_options(ports: tuple[PortShape, ...]) -> list[str]:
+    """Options of ports whose queues have an order or rates of their own."""
+    words: list[str] = []
+    for port in ports:
+        if port.scheduler is None:
+            continue
+        words += ["--turns", f"{port.number}@{port.scheduler.get('unit', 'bytes')}"]
+        if (quantum_bytes := port.scheduler.get("quantum_bytes")) is not None:
+            words += ["--quantum-bytes", f"{port.number}@{quantum_bytes}"]
+        for queue in port.scheduler["queues"]:
+            settings = {"level": queue.get("level"), "weight": queue.get("weight"), "rate-bps": queue.get("rate_bps")}
+            if queue.get("rate_bps") is not None:
+                settings["burst-bytes"] = queue.get("burst_bytes")
+            text = ",".join(f"{key}={value}" for key, value in settings.items() if value is not None)
+            words += ["--queue", f"{port.number}@{queue['queue']}:{text}"]
+    return words
+
+
 def _target(launch: Launch) -> list[str]:
     """Options behind `--`."""
     words = ["--", "--grpc-server-addr", launch.address]
@@ -234,6 +255,7 @@ class OwnSwitch:
             ):
                 if value is not None:
                     words += [option, f"{port.number}@{value}"]
+        words += queue_options(launch.ports)
         setup = launch.setup
         words += ["--timestamps", setup.timestamp_unit, "--seed", str(setup.seed)]
         # Without the option, programs for Tofino count the chip's cells and others packets.
@@ -307,6 +329,8 @@ class Bmv2:
             remarks.add("BMv2's depths are in packets: `qdepth_unit` is left out")
         if setup.buffer_bytes is not None:
             remarks.add("BMv2 has no shared buffer: each queue has its own capacity only")
+        if any(port.scheduler is not None for port in launch.ports):
+            remarks.add("BMv2 serves queues by strict priority: `schedulers` is left out")
         return _common(self.SWITCH, launch) + _target(launch)
 
     def command_line(self) -> str:

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from fnmatch import fnmatchcase
 from math import log2
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, cast
 
 from controller.port_settings import host_rates_bps
 from controller.telemetry import rate_codes, unit_shift
@@ -85,6 +86,15 @@ def buffer_bytes(
     return len(buffer.lossless_priorities) * aside + shared
 
 
+def scheduler_of(switch: SwitchSettings, name: str, peer: str) -> spec.SchedulerSpec | None:
+    """The last entry of `switch.schedulers` for a port of the switch `name` towards `peer`; None if there is none."""
+    fits = [one for one in switch.schedulers if fnmatchcase(name, one.switch) and fnmatchcase(peer, one.to)]
+    if not fits:
+        return None
+    queues = [cast("spec.QueueSpec", queue.model_dump(exclude_none=True)) for queue in fits[-1].queues]
+    return {"unit": fits[-1].unit, "quantum_bytes": fits[-1].quantum_bytes, "queues": queues}
+
+
 class FabricPlanner:
     """Plans the settings of ports and hosts of one topology, for the tables that the program has."""
 
@@ -116,6 +126,8 @@ class FabricPlanner:
         if (buffer := self._switch.buffer) is not None:
             made["headroom_bytes"] = headroom_bytes(buffer, link, most_bytes)
             made["alpha_log2"] = alpha_log2(buffer, link.rate_bps, self._host_rates[0])
+        if (scheduler := scheduler_of(self._switch, switch, port.peer)) is not None:
+            made["scheduler"] = scheduler
         return made
 
     def buffer(self, switch: str, most_bytes: int) -> spec.BufferSpec | None:

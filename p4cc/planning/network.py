@@ -174,7 +174,8 @@ class _Planner:
         self.topology = topology
         self.programs = programs
         self.headers_of = headers_of or self._compiled_headers
-        self.paths = Paths(topology)
+        by_capacity = case.scenario.switch.ecmp_weights == "capacity"
+        self.paths = Paths(topology, by_capacity=by_capacity)
         self.units = Units(case.switch, self.packet_bytes, programs.chips)
         self.fabric = FabricPlanner(topology, case.switch, self.units, self.longest_rtt_ns)
         self.user_algorithms: list[UserSender] = []
@@ -487,19 +488,17 @@ def _fault(fault: Fault) -> spec.FaultSpec:
 
 
 def _links(topology: Topology) -> list[spec.LinkSpec]:
-    numbers = {(switch, port.peer): port.number for switch, ports in topology.ports.items() for port in ports}
-
-    def end(here: str, there: str) -> spec.EndSpec:
-        return {"node": here, "port": numbers[here, there]} if (here, there) in numbers else {"node": here}
+    def end(node: str, port: int | None) -> spec.EndSpec:
+        return {"node": node} if port is None else {"node": node, "port": port}
 
     return [
         {
-            "a": end(link.a, link.b),
-            "b": end(link.b, link.a),
+            "a": end(link.a, at_a),
+            "b": end(link.b, at_b),
             "rate_bps": link.rate_bps,
             "delay_ns": link.delay_ns,
             "framing_bytes": link.framing_bytes,
             "loss": link.loss,
         }
-        for link in topology.links
+        for link, (at_a, at_b) in zip(topology.links, topology.port_numbers, strict=True)
     ]

@@ -10,10 +10,10 @@ from typing import TYPE_CHECKING
 
 from controller.ecmp import FiveTuple, chosen_place, switch_factor
 from p4cc.errors import UserError
-from topos import plan_addresses, shortest_routes
+from topos import plan_addresses
 
 if TYPE_CHECKING:
-    from topos import Topology
+    from topos import Routes, Topology
 
 IP_PROTOCOL_UDP = 17
 DESTINATION_PORT = 52_224
@@ -24,10 +24,10 @@ DYNAMIC_PORTS = range(49_152, 65_536)
 class PathChoice:
     """Paths in one topology whose switches have the seeds that follow from `ecmp_seed`."""
 
-    def __init__(self, topology: Topology, ecmp_seed: int) -> None:
+    def __init__(self, topology: Topology, ecmp_seed: int, routes: Routes) -> None:
         self._topology = topology
         self._addresses = plan_addresses(topology)
-        self._routes = shortest_routes(topology)
+        self._routes = routes
         ids = self._addresses.device_ids
         self._factors = {switch: switch_factor(ecmp_seed, ids[switch]) for switch in topology.switch_names}
 
@@ -41,7 +41,7 @@ class PathChoice:
             passed.append(here)
             ports = self._routes[here][dst]
             place = chosen_place(flow, self._factors[here], len(ports)) if len(ports) > 1 else 0
-            here = self._topology.ports[here][ports[place] - 1].peer
+            here = self._topology.port(here, ports[place]).peer
         return tuple(passed)
 
     def source_port(self, ends: tuple[str, str], there: tuple[str, ...], back: tuple[str, ...] | None = None) -> int:

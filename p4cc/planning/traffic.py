@@ -30,6 +30,7 @@ from p4cc.scenario.traffic import (
 )
 from p4cc.scenario.traffic_base import Deadline, own_sender
 from p4cc.scenario.user_packets import UserTraffic
+from topos import shortest_routes
 from topos.loaders.ns3 import host_name, switch_name
 
 if TYPE_CHECKING:
@@ -252,7 +253,9 @@ class _Planner:
             if self.case.packets == "tcp" or self.case.ip == 6:
                 cause = "a path map chooses source ports of UDP over IPv4, but senders use TCP or IPv6"
                 raise UserError(cause, place=key, remedy="remove the paths, or use packets: udp and ip: 4")
-        choice = PathChoice(self.topology, self.case.scenario.switch.ecmp_seed)
+        switch = self.case.scenario.switch
+        routes = shortest_routes(self.topology, by_capacity=switch.ecmp_weights == "capacity")
+        choice = PathChoice(self.topology, switch.ecmp_seed, routes)
         known = set(self.topology.host_names)
         for place, flow in enumerate(flows):
             ends = (host_name(flow.source), host_name(flow.destination))

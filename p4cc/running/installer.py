@@ -54,4 +54,6 @@ class Installer:
         plans = [one for one in self.plan.switches if one.switch not in without]
         states = await read_ports(self.server, self.pipelines, plans)
         columns = {name: [getattr(state, name) for state in states] for name in PORT_STATE.names}
+        topology = self.plan.topology
+        columns["peer"] = [topology.far_end(one.switch, topology.port(one.switch, one.port)) for one in states]
         return pa.Table.from_pydict(columns, PORT_STATE)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated, Literal, cast
+from typing import TYPE_CHECKING, Annotated, Literal, Self, cast
 
 from pydantic import Field, model_validator
 
@@ -52,6 +52,52 @@ class BufferSettings(Model):
     """Reserve of each port and lossless priority."""
     resume_offset_bytes: BufferBytes = 3_072
     """How far below its pause threshold a port must fall before it is resumed."""
+
+
+class QueueSettings(Model):
+    """Order and rate of a queue."""
+
+    queue: Annotated[int, Field(ge=0, le=7, description="Its number: the traffic class of its packets.")]
+    level: Annotated[int, Field(ge=0, le=7)] | None = Field(
+        default=None,
+        description="Higher levels go first, strictly; queues of one level take turns. Default: the queue's number.",
+    )
+    weight: Annotated[int, Field(ge=1, le=1_023, description="Share among the queues of its level.")] = 1
+    rate_bps: Annotated[int, Field(ge=1, le=10**13)] | None = Field(
+        default=None, description="Maximum rate on the link; if absent, the link's rate."
+    )
+    burst_bytes: Annotated[int, Field(ge=0, le=2**32 - 1)] = Field(
+        default=0, description="With `rate_bps`: bytes that may be ahead of that rate (token bucket)."
+    )
+
+    @model_validator(mode="after")
+    def _burst_needs_a_rate(self) -> Self:
+        if self.burst_bytes and self.rate_bps is None:
+            raise ValueError("burst_bytes has no effect without rate_bps; give a rate, or remove it")
+        return self
+
+
+class SchedulerSettings(Model):
+    """Scheduling of the queues of some switches' ports towards some neighbours (docs/algorithms/queues.md)."""
+
+    switch: Annotated[str, Field(min_length=1, max_length=64, description="Switch name; * and ? are wildcards.")] = "*"
+    to: Annotated[str, Field(min_length=1, max_length=64, description="Neighbour name; * and ? are wildcards.")] = "*"
+    unit: Annotated[
+        Literal["bytes", "packets"],
+        Field(description="What turns count: `bytes` is deficit round robin, `packets` weighted round robin."),
+    ] = "bytes"
+    quantum_bytes: Annotated[int, Field(ge=256, le=1 << 20)] = Field(
+        default=1_538, description="With `bytes`: what a turn of weight 1 adds to a queue's deficit."
+    )
+    queues: Annotated[list[QueueSettings], Field(min_length=1, max_length=8)]
+    """Queues with a level, weight or rate of their own; the others go strictly by number."""
+
+    @model_validator(mode="after")
+    def _each_queue_once(self) -> Self:
+        numbers = [one.queue for one in self.queues]
+        if len(set(numbers)) < len(numbers):
+            raise ValueError("a queue comes twice; name each queue once")
+        return self
 
 
 class RedCurveSettings(Model):

@@ -27,7 +27,7 @@ from p4cc.scenario.base import (
 from p4cc.scenario.changes import MAX_CHANGES, TimedRow
 from p4cc.scenario.claims import Reproduction
 from p4cc.scenario.control import ControlSettings
-from p4cc.scenario.fabric import BufferSettings, RdmaTransport, RedCurveSettings
+from p4cc.scenario.fabric import BufferSettings, RdmaTransport, RedCurveSettings, SchedulerSettings
 from p4cc.scenario.faults import MAX_FAULTS, Fault
 from p4cc.scenario.figures import Figure, Window
 from p4cc.scenario.plain import plain
@@ -177,11 +177,24 @@ class AnyProgramSettings(Model):
         default=None,
         description="Buffer shared by the ports of a switch; if absent, each queue is limited only by its capacity.",
     )
+    schedulers: list[SchedulerSettings] = Field(
+        default=[],
+        max_length=1_024,
+        description="Order and rates of queues; the last match for a port wins. A port without a match serves its "
+        "queues by strict priority, 7 first.",
+    )
     red: RedCurveSettings = RedCurveSettings()
     """RED curve of every port."""
     ecmp_seed: Annotated[int, Field(ge=0, lt=1 << 63)] = Field(
         default=0, description="Seed from which each switch derives its choice among equal-cost paths."
     )
+    ecmp_weights: Annotated[
+        Literal["equal", "capacity"],
+        Field(
+            description="Shares of equal-cost paths: equal, or by the capacity that leads to the destination's switch "
+            "through each port (weighted ECMP), for links of different rates."
+        ),
+    ] = "equal"
     pass_limit: Annotated[int, Field(ge=1, le=1_000_000)] = Field(
         default=4_096,
         description="Maximum number of clones, resubmissions and recirculations that one received packet may "

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from topos import Port, Topology, TopologyError, plan_addresses, topology_from_plain
+from topos import Port, Topology, TopologyError, plan_addresses, shortest_routes, topology_from_plain
 from topos.graph import MAX_HOSTS, MAX_PORTS_PER_SWITCH
 
 
@@ -103,7 +103,7 @@ def test_what_is_no_description_is_refused(data: object) -> None:
         (["h1"], ["s1"], [link("h1", "s9")], "links[0].b", "there is no host or switch 's9'"),
         (["h1"], ["s1"], [link("s1", "s1")], "links[0]", "to itself"),
         (["h1", "h2"], ["s1"], [link("h1", "h2")], "links[0]", "directly"),
-        (["h1"], ["s1"], [link("h1", "s1"), link("s1", "h1")], "links[1]", "links[0] already connects"),
+        (["h1"], ["s1"], [link("h1", "s1"), link("s1", "h1")], "hosts[0]", "'h1' has 2 links"),
         (["h1"], ["s1", "s2"], [link("h1", "s1"), link("h1", "s2")], "hosts[0]", "has 2 links"),
         (["h1", "h2"], ["s1"], [link("h1", "s1")], "hosts[1]", "has 0 links"),
     ],
@@ -187,3 +187,23 @@ def test_an_address_that_is_given_may_not_be_a_planned_one() -> None:
     data["hosts"][0]["ipv4"] = "10.0.0.2/8"
     with pytest.raises(TopologyError, match="give every host its ipv4"):
         plan_addresses(topology_from_plain(data))
+
+
+def test_parallel_links_have_ports_of_their_own() -> None:
+    links = [link("h1", "s1"), link("s1", "s2"), link("s2", "s1", b_port=7), link("s2", "h2"), link("s1", "s3")]
+    topology = topology_from_plain(plain(["h1", "h2"], ["s1", "s2", "s3"], links))
+    assert topology.port_numbers == ((None, 1), (2, 1), (2, 7), (3, None), (3, 1))
+    named = [(port.number, topology.far_end("s1", port)) for port in topology.ports["s1"]]
+    assert named == [(1, "h1"), (2, "s2:1"), (3, "s3"), (7, "s2:2")]
+    assert shortest_routes(topology)["s1"]["h2"] == (2, 7)
+    assert topology.port_to("s1", "s2").number == 2, "the lowest"
+
+
+@pytest.mark.parametrize(
+    ("second", "differs"),
+    [(link("s2", "s1", rate_bps=10**9), "rate_bps"), (link("s2", "s1", one_way=True), "direction")],
+)
+def test_parallel_links_are_of_one_kind(second: dict[str, Any], differs: str) -> None:
+    links = [link("h1", "s1"), link("s1", "s2"), second]
+    with pytest.raises(TopologyError, match=f"already connects 's2' and 's1', with another {differs}"):
+        topology_from_plain(plain(["h1"], ["s1", "s2"], links))

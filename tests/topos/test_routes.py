@@ -1,6 +1,7 @@
 """Addresses and routes: the fixed plan, shortest paths only, every equal path, and an independent check by search."""
 
 from collections.abc import Iterable
+from math import gcd
 from typing import Any
 
 import pytest
@@ -19,7 +20,7 @@ from topos import (
     plan_addresses,
     topology_from_plain,
 )
-from topos.routes import shortest_routes
+from topos.routes import MAX_WEIGHTS, shortest_routes, weights_of
 
 
 def build(hosts: dict[str, str], switch_links: Iterable[tuple[str, str]], switches: Iterable[str]) -> Topology:
@@ -132,3 +133,46 @@ def test_routes_hold_exactly_the_ports_on_shortest_paths(topology: Topology) -> 
                 if port.peer in topology.ports and far[port.peer, home] == far[switch, home] - 1
             )
             assert routes[switch][host] == ((home_port.number,) if switch == home else nearer)
+
+
+def _uneven(rates_bps: dict[tuple[str, str], int]) -> Topology:
+    """Two leaves with a host each, spines `t1` and `t2`; links of 10 Gb/s but for those given."""
+    fabric = [("h1", "s1"), ("h2", "s2"), *((leaf, spine) for leaf in ("s1", "s2") for spine in ("t1", "t2"))]
+    links = [
+        Link(a=a, b=b, rate_bps=rates_bps.get((a, b), 10**10), delay_ns=1000, queue_capacity_pkts=100)
+        for a, b in fabric
+    ]
+    nodes = tuple(Switch(name=name) for name in ("s1", "s2", "t1", "t2"))
+    return Topology((Host(name="h1"), Host(name="h2")), nodes, tuple(links))
+
+
+@pytest.mark.parametrize(
+    ("rates_bps", "ports"),
+    [
+        ({}, (2, 3)),
+        # The far half of a path is slow: only its capacity tells.
+        ({("s2", "t1"): 2_500_000_000}, (2, 3, 3, 3, 3)),
+        ({("s1", "t2"): 40_000_000_000, ("s2", "t2"): 30_000_000_000}, (2, 3, 3, 3)),
+        # Shares that need more than 64 entries are rounded.
+        ({("s2", "t1"): 9_999_999_967}, (*(2,) * 31, *(3,) * 32)),
+    ],
+)
+def test_weights_follow_the_capacity_behind_each_port(
+    rates_bps: dict[tuple[str, str], int], ports: tuple[int, ...]
+) -> None:
+    topology = _uneven(rates_bps)
+    assert shortest_routes(topology, by_capacity=True)["s1"]["h2"] == ports
+    assert shortest_routes(topology)["s1"]["h2"] == (2, 3)
+
+
+@given(st.lists(st.integers(0, 10**13), min_size=1, max_size=60).filter(any))
+def test_weights_are_small_and_near_their_shares(rates: list[int]) -> None:
+    weights = weights_of(rates)
+    assert [weight > 0 for weight in weights] == [rate > 0 for rate in rates]
+    assert sum(weights) <= MAX_WEIGHTS + len(rates)
+    whole = [rate // gcd(*rates) for rate in rates]
+    if sum(whole) <= MAX_WEIGHTS:
+        assert weights == whole
+    else:
+        shares = [rate * MAX_WEIGHTS / sum(rates) for rate in rates]
+        assert all(abs(weight - share) <= 1 for weight, share in zip(weights, shares, strict=True))

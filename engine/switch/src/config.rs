@@ -134,6 +134,88 @@ pub const MAX_ALPHA_LOG2: i8 = 10;
 /// Largest buffer, queue and headroom in bytes.
 pub const MAX_BUFFER_BYTES: u64 = 1 << 40;
 
+/// Bytes of a turn of weight 1 when nobody says otherwise: a packet of 1,500 bytes with all that Ethernet
+/// adds.
+pub const DEFAULT_QUANTUM_BYTES: u32 = 1_538;
+/// Least bytes of such a turn: a packet waits for a bounded number of turns.
+pub const LEAST_QUANTUM_BYTES: u32 = 256;
+/// Most bytes of it.
+pub const MAX_QUANTUM_BYTES: u32 = 1 << 20;
+/// Largest weight of a queue.
+pub const MAX_WEIGHT: u16 = 1_023;
+
+/// What a turn of a queue counts.
+#[derive(Clone, Copy, PartialEq, Eq, Default, Debug, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum RoundUnit {
+    /// Bytes on the link: deficit round robin.
+    #[default]
+    Bytes,
+    /// Packets: weighted round robin.
+    Packets,
+}
+
+/// In which order the queues of a port send. Arrays are by queue.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct SchedulerConfig {
+    /// Higher levels go first; queues of one level take turns.
+    pub levels: [u8; PRIORITIES],
+    /// Shares of the queues of one level.
+    pub weights: [u16; PRIORITIES],
+    /// What turns count.
+    pub unit: RoundUnit,
+    /// With bytes: what a turn of weight 1 adds to a queue's deficit.
+    pub quantum_bytes: u32,
+}
+
+impl Default for SchedulerConfig {
+    /// Each queue is a level of its own, by its number.
+    fn default() -> Self {
+        Self {
+            levels: core::array::from_fn(|at| at as u8),
+            weights: [1; PRIORITIES],
+            unit: RoundUnit::default(),
+            quantum_bytes: DEFAULT_QUANTUM_BYTES,
+        }
+    }
+}
+
+impl SchedulerConfig {
+    /// Whether queues go by their numbers, so that none takes turns.
+    pub fn is_strict_by_number(&self) -> bool {
+        self.levels.is_sorted_by(|lower, higher| lower < higher)
+    }
+
+    pub(crate) fn check(&self, place: &str) -> Result<(), ConfigError> {
+        if let Some(level) = self.levels.iter().find(|level| usize::from(**level) >= PRIORITIES) {
+            let cause = format!("level {level} is out of range");
+            return Err(ConfigError::new(format!("{place}.levels"), cause, "give levels from 0 to 7"));
+        }
+        if let Some(weight) = self.weights.iter().find(|weight| !(1..=MAX_WEIGHT).contains(*weight)) {
+            let cause = format!("weight {weight} is out of range");
+            return Err(ConfigError::new(format!("{place}.weights"), cause, "give weights from 1 to 1023"));
+        }
+        if !(LEAST_QUANTUM_BYTES..=MAX_QUANTUM_BYTES).contains(&self.quantum_bytes) {
+            let cause = format!("{} bytes a turn are out of range", self.quantum_bytes);
+            return Err(ConfigError::new(
+                format!("{place}.quantum_bytes"),
+                cause,
+                "give 256 to 1048576 bytes",
+            ));
+        }
+        Ok(())
+    }
+}
+
+/// Most that a queue sends: a token bucket.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct ShaperConfig {
+    /// Bits on the link a second.
+    pub rate: Rate,
+    /// Bytes that may be ahead of the rate: with 0, a packet starts when those before it are paid for.
+    pub burst_bytes: u32,
+}
+
 /// A port.
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
 pub struct PortConfig {
@@ -153,6 +235,10 @@ pub struct PortConfig {
     pub framing_bytes: u32,
     /// Unit of the depths that the program sees.
     pub qdepth_unit: QdepthUnit,
+    /// In which order its queues send.
+    pub scheduler: SchedulerConfig,
+    /// What queues send at most, by queue; none for as much as the link takes.
+    pub shapers: [Option<ShaperConfig>; PRIORITIES],
 }
 
 /// A buffer that all ports share (docs/algorithms/pfc.md#pfc).
@@ -317,7 +403,11 @@ impl PortConfig {
             let place = format!("ports[{index}].framing_bytes");
             return Err(ConfigError::new(place, cause, "give 0 to 256; Ethernet's are 24 or 38"));
         }
-        Ok(())
+        if self.shapers.iter().flatten().any(|shaper| shaper.rate.as_bps() == 0) {
+            let cause = "a queue of rate 0 never sends".to_owned();
+            return Err(ConfigError::new(format!("ports[{index}].shapers"), cause, "give 1 or more"));
+        }
+        self.scheduler.check(&format!("ports[{index}].scheduler"))
     }
 }
 
@@ -346,6 +436,8 @@ mod tests {
     #[test]
     fn every_bound_names_its_place() {
         assert_eq!(message(vec![port(0), port(1)], Some(510)), "fine");
+        let usual = SchedulerConfig::default();
+        let scheduled = |scheduler| message(vec![PortConfig { scheduler, ..port(1) }], None);
         for (got, want) in [
             (message(vec![port(512)], None), "ports[0].port: port 512 does not fit"),
             (message(vec![port(1), port(1)], None), "ports[1].port: port 1 is used twice"),
@@ -356,6 +448,12 @@ mod tests {
             (
                 message(vec![PortConfig { framing_bytes: 257, ..port(1) }], None),
                 "ports[0].framing_bytes: 257",
+            ),
+            (scheduled(SchedulerConfig { levels: [8; 8], ..usual }), "ports[0].scheduler.levels: level 8"),
+            (scheduled(SchedulerConfig { weights: [0; 8], ..usual }), "ports[0].scheduler.weights: weight 0"),
+            (
+                scheduled(SchedulerConfig { quantum_bytes: 255, ..usual }),
+                "ports[0].scheduler.quantum_bytes: 255 bytes",
             ),
         ] {
             assert!(got.starts_with(want), "{got}");

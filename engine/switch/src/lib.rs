@@ -51,6 +51,7 @@ mod switch;
 pub mod tm;
 mod tm_buffer;
 mod tm_ports;
+mod tm_schedule;
 mod tm_state;
 mod trace;
 mod trace_entries;
@@ -62,7 +63,7 @@ pub use self::core::{MAX_CONTROLLER_QUEUE, MAX_LOG_LINES};
 pub use chip::Chip;
 pub use config::{
     BufferConfig, ConfigError, DEFAULT_PASS_LIMIT, ExecChoice, MAX_PASS_LIMIT, NATIVE_AFTER_PACKETS,
-    PortConfig, QdepthUnit, SwitchConfig, TimestampUnit,
+    PortConfig, QdepthUnit, RoundUnit, SchedulerConfig, ShaperConfig, SwitchConfig, TimestampUnit,
 };
 pub use control::Control;
 pub use counters::{DropCause, Drops, PauseCounters, PortCounters, QueueCounters, SwitchCounters};

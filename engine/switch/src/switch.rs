@@ -227,7 +227,7 @@ impl Switch {
         let (mut unsent, mut since) = (0, None);
         loop {
             let left = self.core.tm.dequeue(index)?;
-            self.core.tm.hold(index, left.priority, now);
+            self.core.tm.hold(index, left.priority, left.item.length, now);
             self.core.trace.follow(now, left.item.lineage);
             self.core.trace.begin(left.item.length);
             self.core.trace.keep(|| {
@@ -345,7 +345,7 @@ impl Core {
         state.sent.add(length);
         let port = state.number();
         let duration = state.time_on_link(length);
-        let has_more = state.sendable() != 0;
+        let has_more = state.has_more();
         self.trace.keep(|| Step::Sent { port, bytes: length });
         Transmission { port, packet, bytes: length, duration, has_more }
     }

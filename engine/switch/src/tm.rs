@@ -1,5 +1,5 @@
-//! The traffic manager: eight queues for each port, strict priority, tail drop or a shared buffer, PFC (IEEE
-//! 802.1Qbb).
+//! The traffic manager: eight queues for each port, strict priority or turns ([`crate::tm_schedule`]), tail
+//! drop or a shared buffer, PFC (IEEE 802.1Qbb).
 //!
 //! Waiting items are in one pool, and queues are lists through the pool. So memory follows the number of
 //! waiting packets, not the capacities, and a packet is moved once in and once out. A packet that its queue's
@@ -144,11 +144,11 @@ impl<T> TrafficManager<T> {
         let index = PortIndex(at as u16);
         if at == self.ports.len() {
             self.ports.push(Port::new(config));
-            self.rest.push(PortRest::default());
+            self.rest.push(PortRest::new(config));
             self.queues.extend(core::iter::repeat_n(Queue::new(config), PRIORITIES));
         } else {
             self.ports[at] = Port::new(config);
-            self.rest[at] = PortRest::default();
+            self.rest[at] = PortRest::new(config);
             self.queues[index.queues()].fill(Queue::new(config));
         }
         let number = config.port as usize;
@@ -543,17 +543,38 @@ impl<T> TrafficManager<T> {
         found.into_iter().collect()
     }
 
-    /// Takes the first item of the highest occupied queue that is not paused.
+    /// Takes the first item of the queue that sends next: of those that are not paused the highest, or by
+    /// turns.
     #[inline(always)]
     pub fn dequeue(&mut self, port: PortIndex) -> Option<Dequeued<T>> {
-        let sendable = self.at(port).sendable();
-        self.dequeue_of(port, sendable)
+        let state = self.at(port);
+        let sendable = state.sendable();
+        if state.takes_turns {
+            return self.dequeue_in_turn(port, sendable);
+        }
+        self.dequeue_of(port, sendable.checked_ilog2()? as usize)
+    }
+
+    #[inline(never)]
+    fn dequeue_in_turn(&mut self, port: PortIndex, sendable: u8) -> Option<Dequeued<T>> {
+        let Self { rest, queues, slots, .. } = self;
+        let turns = rest[port.at()].turns.as_mut()?;
+        let first_bytes = |at: usize| slots[queues[port.queue(at)].head as usize].link_bytes;
+        let at = turns.take(sendable, first_bytes)?;
+        let taken = self.dequeue_of(port, at);
+        let occupied = self.at(port).occupied;
+        if occupied & (1 << at) == 0
+            && let Some(turns) = &mut self.rest[port.at()].turns
+        {
+            turns.emptied(at, occupied);
+        }
+        taken
     }
 
     /// Takes the first item of the highest occupied queue, paused or not.
     pub(crate) fn dequeue_paused(&mut self, port: PortIndex) -> Option<Dequeued<T>> {
-        let occupied = self.at(port).occupied;
-        self.dequeue_of(port, occupied)
+        let at = self.at(port).occupied.checked_ilog2()?;
+        self.dequeue_of(port, at as usize)
     }
 
     /// Whether ports share a buffer.
@@ -562,8 +583,7 @@ impl<T> TrafficManager<T> {
     }
 
     #[inline(always)]
-    fn dequeue_of(&mut self, port: PortIndex, queues: u8) -> Option<Dequeued<T>> {
-        let at = queues.checked_ilog2()? as usize;
+    fn dequeue_of(&mut self, port: PortIndex, at: usize) -> Option<Dequeued<T>> {
         let state = &mut self.ports[port.at()];
         let queue = &mut self.queues[port.queue(at)];
         let taken = queue.head;
@@ -601,6 +621,9 @@ impl<T> TrafficManager<T> {
         for (port, rest) in self.ports.iter_mut().zip(&mut self.rest) {
             // The program that paused queues is gone, too.
             rest.paused_by_program = 0;
+            if let Some(turns) = &mut rest.turns {
+                turns.clear();
+            }
             (port.occupied, port.paused) = (0, rest.paused_by_neighbour);
         }
         for (ingress, priority) in self.buffer.as_mut().map(SharedBuffer::clear).unwrap_or_default() {

@@ -1,10 +1,14 @@
 //! Changes of a running switch's ports: links that come and go, rates, capacities. A port of a switch with
 //! PFC (IEEE 802.1Qbb) cannot be added, since the shared buffer is laid out for its ports.
 
-use p4cc_units::{Rate, Span, Time};
+use p4cc_units::{Bytes, Rate, Span, Time};
 
-use crate::config::{MAX_PORTS, MAX_QUEUE_PKTS, PRIORITIES, PortConfig, QdepthUnit};
+use crate::config::{
+    MAX_PORTS, MAX_QUEUE_PKTS, PRIORITIES, PortConfig, QdepthUnit, SchedulerConfig, ShaperConfig,
+};
 use crate::tm::{PortIndex, TrafficManager, queue_of};
+use crate::tm_schedule::Turns;
+use crate::tm_state::{QueueRate, link_bytes};
 
 /// Most time that a queue with a rate makes up for when its port was looked at late.
 const MAX_CATCH_UP: Span = Span::from_ms(5);
@@ -64,18 +68,34 @@ impl<T> TrafficManager<T> {
     pub(crate) fn set_rate_pps(&mut self, port: PortIndex, priority: Option<u8>, rate_pps: Option<u64>) {
         /// Picoseconds of a second.
         const SECOND_PS: u64 = 1_000_000_000_000;
-        let gap = rate_pps.map_or(Span::ZERO, |rate_pps| Span::from_ps(SECOND_PS / rate_pps.max(1)));
+        let gap = |rate_pps: u64| QueueRate::Packets { gap: Span::from_ps(SECOND_PS / rate_pps.max(1)) };
+        self.set_queue_rate(port, priority, rate_pps.map_or(QueueRate::Link, gap));
+    }
+
+    /// Sets the bits a second that a queue of a port, or each,
+    /// sends at most; none for as many as the link takes.
+    pub(crate) fn set_shaper(&mut self, port: PortIndex, priority: Option<u8>, shaper: Option<ShaperConfig>) {
+        self.set_queue_rate(port, priority, shaper.map_or(QueueRate::Link, |shaper| QueueRate::of(&shaper)));
+    }
+
+    fn set_queue_rate(&mut self, port: PortIndex, priority: Option<u8>, rate: QueueRate) {
         let (state, rest) = (&mut self.ports[port.at()], &mut self.rest[port.at()]);
         for at in queues(priority) {
             let bit = 1 << at;
-            rest.gaps[at] = gap;
-            state.rated = state.rated & !bit | if gap == Span::ZERO { 0 } else { bit };
+            rest.rates[at] = rate;
+            state.rated = state.rated & !bit | if rate == QueueRate::Link { 0 } else { bit };
             state.held &= !bit;
             state.backlogged &= !bit;
         }
         if state.sendable() != 0 {
             self.ready.push(port);
         }
+    }
+
+    /// Sets the order in which the queues of a port send. What waits stays; turns begin anew.
+    pub(crate) fn set_scheduler(&mut self, port: PortIndex, scheduler: &SchedulerConfig) {
+        self.ports[port.at()].takes_turns = !scheduler.is_strict_by_number();
+        self.rest[port.at()].turns = Turns::new(scheduler);
     }
 
     /// Lets queues go on whose rate allows another packet by now.
@@ -96,32 +116,44 @@ impl<T> TrafficManager<T> {
         }
     }
 
-    /// A packet left a queue; with a rate of its own, the queue's next one waits.
+    /// A packet of so many bytes left a queue; with a rate of its own, the queue's next one may have to wait.
     #[inline]
-    pub(crate) fn hold(&mut self, port: PortIndex, priority: u8, now: Time) {
+    pub(crate) fn hold(&mut self, port: PortIndex, priority: u8, frame_bytes: u32, now: Time) {
         if self.ports[port.at()].rated != 0 {
-            self.hold_rated(port, queue_of(priority), now);
+            self.hold_rated(port, queue_of(priority), frame_bytes, now);
         }
     }
 
     #[cold]
-    fn hold_rated(&mut self, port: PortIndex, at: usize, now: Time) {
-        let (state, bit) = (&mut self.ports[port.at()], 1 << at);
-        if state.rated & bit == 0 {
-            return;
+    fn hold_rated(&mut self, port: PortIndex, at: usize, frame_bytes: u32, now: Time) {
+        let (state, rest, bit) = (&mut self.ports[port.at()], &mut self.rest[port.at()], 1 << at);
+        match rest.rates[at] {
+            QueueRate::Link => return,
+            QueueRate::Packets { gap } => {
+                // While packets wait, a port that is looked at late does not lower the rate.
+                let due = rest.held_until[at];
+                let kept_up = state.backlogged & bit != 0 && now.since(due) <= MAX_CATCH_UP;
+                rest.held_until[at] = if kept_up { due } else { now } + gap;
+            }
+            QueueRate::Bits { rate, burst } => {
+                let bytes = Bytes(link_bytes(state.framing_bytes, frame_bytes).into());
+                let full_at = rest.full_at[at].max(now) + rate.time_to_send(bytes);
+                rest.full_at[at] = full_at;
+                rest.held_until[at] = Time::from_ps(full_at.as_ps().saturating_sub(burst.as_ps()));
+            }
         }
-        let rest = &mut self.rest[port.at()];
-        // While packets wait, a port that is looked at late does not lower the rate.
-        let due = rest.held_until[at];
-        let kept_up = state.backlogged & bit != 0 && now.since(due) <= MAX_CATCH_UP;
-        rest.held_until[at] = if kept_up { due } else { now } + rest.gaps[at];
-        state.held |= bit;
+        if rest.held_until[at] > now {
+            state.held |= bit;
+        }
         state.backlogged = state.backlogged & !bit | state.occupied & bit;
     }
 
     /// When a queue that has something and waits for its rate may send next.
     pub(crate) fn next_allowed(&self, port: PortIndex) -> Option<Time> {
         let waiting = self.at(port).waits_for_rate();
+        if waiting == 0 {
+            return None;
+        }
         let rest = &self.rest[port.at()];
         (0..PRIORITIES).filter(|at| waiting & (1 << at) != 0).map(|at| rest.held_until[at]).min()
     }
@@ -179,7 +211,7 @@ mod tests {
         let mut sent = Vec::new();
         manager.release(port, now);
         while let Some(left) = manager.dequeue(port) {
-            manager.hold(port, left.priority, now);
+            manager.hold(port, left.priority, 114, now);
             sent.push((left.priority, left.item));
         }
         sent
@@ -211,6 +243,26 @@ mod tests {
         manager.set_rate_pps(port, None, None);
         assert_eq!(manager.next_ready(), Some(1));
         assert_eq!(sent(&mut manager, 21).len(), 3);
+    }
+
+    /// 800 bit/s and packets of 100 bytes on the link: one a second, after a burst of 150 bytes.
+    #[test]
+    fn a_bucket_lets_its_burst_pass_and_then_its_rate() {
+        let mut manager = manager();
+        let port = manager.port(1).expect("a port");
+        let shaper = ShaperConfig { rate: Rate::from_bps(800), burst_bytes: 150 };
+        manager.set_shaper(port, Some(3), Some(shaper));
+        manager.set_capacity(port, None, 9);
+        accepted(&mut manager, 1, 3);
+        // A packet starts while the debt is at most the burst: 100 bytes, then 200 are 50 too many.
+        assert_eq!(sent(&mut manager, 0), [(3, 0), (3, 1)]);
+        assert_eq!(manager.next_allowed(port), Some(Time::from_ms(500)));
+        assert_eq!(sent(&mut manager, 499), []);
+        assert_eq!(sent(&mut manager, 500), [(3, 2)]);
+        assert_eq!(sent(&mut manager, 2_500), [(3, 3), (3, 4)]);
+        assert_eq!(manager.next_allowed(port), Some(Time::from_ms(3_500)));
+        manager.set_shaper(port, None, None);
+        assert_eq!(sent(&mut manager, 2_500).len(), 4);
     }
 
     #[test]

@@ -7,8 +7,9 @@
 
 use p4cc_units::{Bytes, Rate, Span, Time};
 
-use crate::config::{CELL_BYTES, PRIORITIES, PortConfig, QdepthUnit};
+use crate::config::{CELL_BYTES, PRIORITIES, PortConfig, QdepthUnit, ShaperConfig};
 use crate::counters::{Drops, PauseCounters};
+use crate::tm_schedule::Turns;
 
 /// End of a list.
 pub(crate) const NONE: u32 = u32::MAX;
@@ -60,6 +61,8 @@ pub(crate) struct Port {
     pub rated: u8,
     /// Bit `p` is set while queue `p`, which has a rate, has had something since its last packet.
     pub backlogged: u8,
+    /// Whether queues take turns ([`PortRest::turns`]) instead of going by their numbers.
+    pub takes_turns: bool,
 }
 
 impl Port {
@@ -75,8 +78,9 @@ impl Port {
             occupied: 0,
             paused: 0,
             held: 0,
-            rated: 0,
+            rated: config.shapers.iter().rev().fold(0, |mask, shaper| mask << 1 | u8::from(shaper.is_some())),
             backlogged: 0,
+            takes_turns: !config.scheduler.is_strict_by_number(),
         }
     }
 
@@ -95,6 +99,12 @@ impl Port {
     #[inline]
     pub fn waits_for_rate(&self) -> u8 {
         self.occupied & !self.paused & self.held
+    }
+
+    /// Whether there is something to send, now or as soon as a queue's rate allows.
+    #[inline]
+    pub fn has_more(&self) -> bool {
+        self.occupied & !self.paused != 0
     }
 
     /// Changes the rate.
@@ -129,13 +139,43 @@ pub(crate) struct PortRest {
     /// Bit `p` is set while the program keeps queue `p` from sending.
     pub paused_by_program: u8,
     pub paused_since: [Time; PRIORITIES],
-    /// Time between two packets of each queue, or zero: BMv2's rates in packets.
-    pub gaps: [Span; PRIORITIES],
+    pub rates: [QueueRate; PRIORITIES],
     /// Until when a queue may not send because of its rate.
     pub held_until: [Time; PRIORITIES],
+    /// When the bucket of a queue with a rate in bits is full again.
+    pub full_at: [Time; PRIORITIES],
     pub dropped: [Drops; PRIORITIES],
     /// But for peaks, which the shared buffer counts.
     pub pauses: [PauseCounters; PRIORITIES],
+    /// Whose turn it is, where queues take turns.
+    pub turns: Option<Box<Turns>>,
+}
+
+impl PortRest {
+    pub fn new(config: &PortConfig) -> Self {
+        let rates =
+            config.shapers.map(|shaper| shaper.map_or(QueueRate::Link, |shaper| QueueRate::of(&shaper)));
+        Self { turns: Turns::new(&config.scheduler), rates, ..Self::default() }
+    }
+}
+
+/// What a queue sends at most.
+#[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
+pub(crate) enum QueueRate {
+    /// As much as the link takes.
+    #[default]
+    Link,
+    /// A packet after each gap: BMv2's rates in packets.
+    Packets { gap: Span },
+    /// A token bucket in bits on the link; it fills within `burst`.
+    Bits { rate: Rate, burst: Span },
+}
+
+impl QueueRate {
+    pub fn of(shaper: &ShaperConfig) -> Self {
+        let burst = shaper.rate.time_to_send(Bytes(shaper.burst_bytes.into()));
+        Self::Bits { rate: shaper.rate, burst }
+    }
 }
 
 /// A queue: its list, its bounds, its counters.

@@ -27,6 +27,7 @@ pub mod options;
 mod packet_io;
 mod port;
 mod program;
+mod queue_option;
 mod scalability;
 mod shared;
 mod thrift;

@@ -20,6 +20,7 @@ use p4cc_units::{Rate, Span};
 
 use crate::listeners::DEFAULT_HOST;
 use crate::packet_io::Io;
+use crate::queue_option::{QueueOption, TurnsOption};
 use crate::wire::Loss;
 
 /// BMv2's capacity of a queue, in packets.
@@ -214,6 +215,17 @@ pub struct Links {
     /// Capacity of each queue of a port in bytes [default: unlimited]
     #[arg(long, value_name = "[PORT@]BYTES")]
     queue_bytes: Vec<ForPorts<u64>>,
+    /// Order and rate of a queue of a port, or of all ports: QUEUE:level=N,weight=N,rate-bps=N,burst-bytes=N.
+    /// Higher levels go first, queues of one level take turns [default: strict priority by number]
+    #[arg(long = "queue", value_name = "[PORT@]QUEUE:KEY=VALUE,...")]
+    queues: Vec<ForPorts<QueueOption>>,
+    /// What turns of a port's queues count: `bytes` (deficit round robin) or `packets` (weighted round robin)
+    /// [default: bytes]
+    #[arg(long, value_name = "[PORT@]UNIT")]
+    turns: Vec<ForPorts<TurnsOption>>,
+    /// Bytes that a turn of weight 1 may send on a port, or on all ports [default: 1538]
+    #[arg(long, value_name = "[PORT@]BYTES")]
+    quantum_bytes: Vec<ForPorts<u32>>,
     /// Link-layer overhead per packet beyond its IP length; 24 or 38 for Ethernet
     #[arg(long, value_name = "[PORT@]BYTES")]
     framing_bytes: Vec<ForPorts<u32>>,
@@ -475,7 +487,7 @@ impl Options {
 impl Links {
     /// The configuration of a port; of two values the one for the port itself counts, then the later one.
     pub fn port(&self, port: u32) -> PortConfig {
-        PortConfig {
+        let mut made = PortConfig {
             port,
             rate: Rate::from_bps(pick(&self.rate_bps, port).unwrap_or(crate::UNSHAPED_BPS)),
             capacity_pkts: pick(&self.queue_pkts, port).unwrap_or(DEFAULT_QUEUE_PKTS),
@@ -490,7 +502,17 @@ impl Links {
                 Depths::Bytes80 => QdepthUnit::Bytes80,
             },
             ..PortConfig::default()
+        };
+        let scheduler = &mut made.scheduler;
+        scheduler.quantum_bytes = pick(&self.quantum_bytes, port).unwrap_or(scheduler.quantum_bytes);
+        scheduler.unit = pick(&self.turns, port).map_or(scheduler.unit, |turns| turns.0);
+        for of in [None, Some(port)] {
+            self.queues
+                .iter()
+                .filter(|queue| queue.port == of)
+                .for_each(|queue| queue.value.apply(&mut made));
         }
+        made
     }
 
     /// The delay of a port's link.
@@ -519,7 +541,7 @@ impl Links {
         }
     }
 
-    fn named_ports(&self) -> [(&'static str, Vec<u32>); 8] {
+    fn named_ports(&self) -> [(&'static str, Vec<u32>); 11] {
         fn ports<T>(values: &[ForPorts<T>]) -> Vec<u32> {
             values.iter().filter_map(|value| value.port).collect()
         }
@@ -528,6 +550,9 @@ impl Links {
             ("--delay-ns", ports(&self.delay_ns)),
             ("--queue-pkts", ports(&self.queue_pkts)),
             ("--queue-bytes", ports(&self.queue_bytes)),
+            ("--queue", ports(&self.queues)),
+            ("--turns", ports(&self.turns)),
+            ("--quantum-bytes", ports(&self.quantum_bytes)),
             ("--framing-bytes", ports(&self.framing_bytes)),
             ("--loss", ports(&self.loss)),
             ("--loss-in", ports(&self.loss_in)),

@@ -16,7 +16,7 @@ from p4cc.errors import UserError
 from p4cc.planning.ns3_flows import Ns3Flow, Ns3Path, read_ns3_flows, read_ns3_paths
 from p4cc.planning.path_choice import PathChoice
 from tests.p4cc.scenarios import ROOT, run, scenario
-from topos import generate
+from topos import generate, shortest_routes
 
 RDMA = {
     "switch": {"program": "p4src/v1model/ecn_red.p4", "ecn_profile": "rfc3168", "qdepth_unit": "cells_80B"},
@@ -132,7 +132,7 @@ def test_a_second_stage_chooses_anew() -> None:
 
 def test_a_port_is_found_for_every_way_there_and_back() -> None:
     topology = generate("fat_tree", {"k": 4})
-    choice = PathChoice(topology, ecmp_seed=3)
+    choice = PathChoice(topology, 3, shortest_routes(topology))
     ways = {choice.path("h1", "h16", port) for port in range(49_152, 49_652)}
     assert len(ways) == 4
     for there in ways:

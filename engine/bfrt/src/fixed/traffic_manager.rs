@@ -4,6 +4,7 @@
 use std::collections::BTreeSet;
 
 use p4cc_p4runtime::errors::Failure;
+use p4cc_switch::ShaperConfig;
 use p4cc_units::Rate;
 
 use super::device::chip_of;
@@ -100,8 +101,20 @@ fn sibling<'a>(target: &Target<'a>, table: &Table, ours: &str, theirs: &str) -> 
     schema.tables.iter().find(|other| other.name == name)
 }
 
-/// Whether there is a greatest rate, its unit, and the rate, of what two tables say.
-fn greatest_rate(target: &Target<'_>, change: &Change<'_>) -> Option<(bool, String, u64)> {
+/// What a port or a queue sends at most.
+struct GreatestRate {
+    /// Whether it has such a rate at all.
+    on: bool,
+    /// `PPS` or `BPS`.
+    unit: String,
+    /// Packets, or kbit, a second.
+    rate: u64,
+    /// Packets, or kbit.
+    burst: u64,
+}
+
+/// The greatest rate of what two tables say.
+fn greatest_rate(target: &Target<'_>, change: &Change<'_>) -> Option<GreatestRate> {
     let configures = change.table.name.ends_with("sched_cfg");
     let other = match configures {
         true => sibling(target, change.table, "sched_cfg", "sched_shaping")?,
@@ -115,15 +128,18 @@ fn greatest_rate(target: &Target<'_>, change: &Change<'_>) -> Option<(bool, Stri
         true => ((change.table, own), (other, kept)),
         false => ((other, kept), (change.table, own)),
     };
-    let unit = shaping_row.text(id_of(shaping, "unit")).to_owned();
-    let rate = shaping_row.number(id_of(shaping, "max_rate"));
-    Some((config_row.flag(id_of(config, "max_rate_enable")), unit, rate))
+    Some(GreatestRate {
+        on: config_row.flag(id_of(config, "max_rate_enable")),
+        unit: shaping_row.text(id_of(shaping, "unit")).to_owned(),
+        rate: shaping_row.number(id_of(shaping, "max_rate")),
+        burst: shaping_row.number(id_of(shaping, "max_burst_size")),
+    })
 }
 
 /// The rate is in kbit/s; a port without one sends at its speed.
 fn shape_port(target: &mut Target<'_>, change: &Change<'_>) -> Result<(), Failure> {
     let port = change.number(0) as u32;
-    let Some((on, unit, rate)) = greatest_rate(target, change) else { return Ok(()) };
+    let Some(GreatestRate { on, unit, rate, .. }) = greatest_rate(target, change) else { return Ok(()) };
     if !target.switch.has_port(port) {
         return Err(Failure::invalid(format!("table {}: the switch has no port {port}", change.table.name)));
     }
@@ -154,17 +170,20 @@ fn speed_of(target: &Target<'_>, port: u32) -> Rate {
 
 fn shape_queue(target: &mut Target<'_>, change: &Change<'_>) -> Result<(), Failure> {
     let (port, queue) = queue_of(target, change.table, change.key)?;
-    let Some((on, unit, rate)) = greatest_rate(target, change) else { return Ok(()) };
-    if on && unit != "PPS" {
-        return Err(Failure::unimplemented(format!(
-            "table {}: queue {queue} of port {port} is shaped in bits per second, which is not done; give unit PPS, \
-             or shape the port",
-            change.table.name
-        )));
-    }
+    let Some(most) = greatest_rate(target, change) else { return Ok(()) };
     // Queues beyond those of a port here share the last ones.
     let priority = u8::try_from(queue % QUEUES).unwrap_or(0);
-    target.switch.control().set_queue_rate_pps(port, Some(priority), on.then_some(rate));
+    let mut control = target.switch.control();
+    if most.unit == "PPS" {
+        control.set_queue_rate_pps(port, Some(priority), most.on.then_some(most.rate));
+        return Ok(());
+    }
+    // The rate is in kbit/s, the burst in kbit.
+    let shaper = most.on.then(|| ShaperConfig {
+        rate: Rate::from_bps(most.rate.saturating_mul(1_000)),
+        burst_bytes: u32::try_from(most.burst.saturating_mul(125)).unwrap_or(u32::MAX),
+    });
+    control.set_queue_shaper(port, Some(priority), shaper);
     Ok(())
 }
 

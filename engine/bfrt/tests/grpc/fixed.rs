@@ -2,13 +2,14 @@
 
 use p4cc_bfrt::proto::bfrt_proto as wire;
 use p4cc_switch::chip::{MirrorDirection, Trigger};
-use p4cc_units::Rate;
+use p4cc_units::{Rate, Time};
 use serde_json::Value as Json;
 use tonic::Code;
 use wire::data_field::{BoolArray, IntArray, Value};
 use wire::update::Type;
 
 use crate::lab::{Lab, Stream, entry, exact, number_of, stream};
+use crate::matching::forward;
 
 /// The chip's part of what clients are told.
 struct Chip {
@@ -326,7 +327,7 @@ fn port_metadata_reach_the_switch() {
 }
 
 #[test]
-fn a_port_is_shaped_and_a_queue_by_packets_only() {
+fn a_port_is_shaped_in_bits_only() {
     let mut chip = Chip::new();
     let (shaping, config) = ("tf1.tm.port.sched_shaping", "tf1.tm.port.sched_cfg");
     let rate = chip.entry(shaping, (1, 4), vec![("unit", text("BPS")), ("max_rate", word(1_000_000))]);
@@ -338,6 +339,39 @@ fn a_port_is_shaped_and_a_queue_by_packets_only() {
     assert_eq!(Rate::from_bps(1_000_000_000).as_bps(), 1_000_000 * 1_000);
     let absent = chip.entry(config, (99, 4), vec![("max_rate_enable", Value::BoolVal(true))]);
     assert_eq!(chip.lab.one(Type::Modify, absent).unwrap_err().0, Code::InvalidArgument);
+}
+
+/// 1 kbit/s, and packets of 64 bytes: one at once, the next after it is paid for.
+#[test]
+fn a_queue_is_shaped_in_bits() {
+    let mut chip = Chip::new();
+    let port = 3_u32;
+    chip.lab.one(Type::Insert, forward(&chip.lab, 1, port as u8)).expect("a way");
+    let mut packet = [0; 64];
+    packet[5] = 1;
+    let (shaping, config) = ("tf1.tm.queue.sched_shaping", "tf1.tm.queue.sched_cfg");
+    let queue = |chip: &Chip, table: &str, fields| {
+        let keys = chip.table(table)["key"].as_array().expect("two keys");
+        let place = [port / 4, port % 4 * 8].map(|number| vec![number as u8]);
+        let fields_of_key = keys.iter().zip(place).map(|(key, bytes)| exact(Chip::number(&key["id"]), bytes));
+        entry(chip.id(table), fields_of_key.collect(), 0, chip.fields(table, fields))
+    };
+    let rate = queue(
+        &chip,
+        shaping,
+        vec![("unit", text("BPS")), ("max_rate", word(1)), ("max_burst_size", word(0))],
+    );
+    chip.lab.one(Type::Modify, rate).expect("a rate");
+    let on = queue(&chip, config, vec![("max_rate_enable", Value::BoolVal(true))]);
+    chip.lab.one(Type::Modify, on).expect("a shaper");
+    let sent = |chip: &Chip| chip.lab.packet(2, &packet).len();
+    assert_eq!([sent(&chip), sent(&chip)], [1, 0]);
+    // 50 bytes on the link without Ethernet's header: 400 ms.
+    let allowed = chip.lab.switch(|switch| switch.next_allowed(port));
+    assert_eq!(allowed, Some(Time::from_ms(400)));
+    let off = queue(&chip, config, vec![("max_rate_enable", Value::BoolVal(false))]);
+    chip.lab.one(Type::Modify, off).expect("no shaper");
+    assert_eq!(sent(&chip), 2, "one has waited");
 }
 
 #[test]

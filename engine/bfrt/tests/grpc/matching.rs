@@ -12,7 +12,7 @@ fn whole(table_id: u32) -> wire::TableEntry {
 }
 
 /// An entry of `forward`.
-fn forward(lab: &Lab, dst: u8, port: u8) -> wire::TableEntry {
+pub fn forward(lab: &Lab, dst: u8, port: u8) -> wire::TableEntry {
     let key = vec![exact(lab.key_id("forward", "hdr.eth.dst"), [0, 0, 0, 0, 0, dst])];
     let port = stream(lab.data_id("forward", "port"), [0, port]);
     entry(lab.id("forward"), key, lab.action("forward", "send"), vec![port])

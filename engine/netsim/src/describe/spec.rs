@@ -8,7 +8,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use p4cc_cc::{ConfigError, OwnAlgorithm};
-use p4cc_switch::{ArrayKind, QdepthUnit, TimestampUnit, Watch};
+use p4cc_switch::{ArrayKind, QdepthUnit, RoundUnit, TimestampUnit, Watch};
 use p4cc_transport::SenderConfig;
 use p4cc_transport::rdma::RdmaConfig;
 use p4cc_transport::wire::user_headers::UserHeadersConfig;
@@ -157,6 +157,51 @@ pub struct SwitchPortSpec {
     /// Unit of the depths that the program sees.
     #[serde(default)]
     pub qdepth_unit: QdepthUnit,
+    /// In which order its queues send, and how fast; absent: by their numbers, as fast as the link.
+    #[serde(default)]
+    pub scheduler: Option<SchedulerSpec>,
+}
+
+/// In which order the queues of a port send, and how fast (docs/algorithms/queues.md).
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct SchedulerSpec {
+    /// What a turn counts, where queues of one level take turns.
+    #[serde(default)]
+    pub unit: RoundUnit,
+    /// With bytes: what a turn of weight 1 adds to a queue's deficit.
+    #[serde(default = "default_quantum_bytes")]
+    pub quantum_bytes: u32,
+    /// Queues, each once; one that is absent is a level by its number, of weight 1 and without a rate.
+    pub queues: Vec<QueueSpec>,
+}
+
+const fn default_quantum_bytes() -> u32 {
+    p4cc_switch::config::DEFAULT_QUANTUM_BYTES
+}
+
+/// A queue of a port.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct QueueSpec {
+    /// Its number, 0 to 7.
+    pub queue: u8,
+    /// Higher levels go first, queues of one level take turns; absent: its number.
+    #[serde(default)]
+    pub level: Option<u8>,
+    /// Its share among the queues of its level.
+    #[serde(default = "default_weight")]
+    pub weight: u16,
+    /// Bits on the link that it sends at most in a second.
+    #[serde(default)]
+    pub rate_bps: Option<u64>,
+    /// With a rate: bytes that may be ahead of it.
+    #[serde(default)]
+    pub burst_bytes: u32,
+}
+
+const fn default_weight() -> u16 {
+    1
 }
 
 /// A buffer that all ports of a switch share, with PFC for its lossless priorities

@@ -8,8 +8,8 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use p4cc_switch::config::{MAX_FRAMING_BYTES, MAX_PORTS};
-use p4cc_switch::{BufferConfig, MAX_PACKET_BYTES, PortConfig, SwitchConfig};
+use p4cc_switch::config::{MAX_FRAMING_BYTES, MAX_PORTS, PRIORITIES};
+use p4cc_switch::{BufferConfig, MAX_PACKET_BYTES, PortConfig, SchedulerConfig, ShaperConfig, SwitchConfig};
 use p4cc_transport::wire::user_headers::UserHeaders;
 use p4cc_transport::{IpVersion, PacketFormat};
 use p4cc_units::{Rate, Span, Time};
@@ -23,7 +23,8 @@ use crate::describe::limits::{
 };
 use crate::describe::names::{Node, Resolver, node};
 use crate::describe::spec::{
-    ArraySpec, BufferSpec, EndSpec, FlowSpec, HostSpec, LinkSpec, NetworkSpec, SwitchSpec, parse_mac,
+    ArraySpec, BufferSpec, EndSpec, FlowSpec, HostSpec, LinkSpec, NetworkSpec, SchedulerSpec, SwitchSpec,
+    parse_mac,
 };
 use crate::describe::traced::TracePlan;
 use crate::error::{SpecError, refuse};
@@ -260,6 +261,8 @@ impl Topology {
                 let path = format!("switches[{index}].ports[{i}]");
                 return refuse(path, cause, "add a link, or leave the port out");
             }
+            let path = format!("switches[{index}].ports[{i}].scheduler");
+            let (scheduler, shapers) = scheduler_config(&path, port.scheduler.as_ref())?;
             ports.push(PortConfig {
                 port: port.port,
                 rate: channel.map_or(Rate::from_bps(1), |channel| channel.rate),
@@ -269,6 +272,8 @@ impl Topology {
                 alpha_log2: port.alpha_log2,
                 framing_bytes: channel.map_or(0, |channel| channel.framing_bytes),
                 qdepth_unit: port.qdepth_unit,
+                scheduler,
+                shapers,
             });
         }
         let config = SwitchConfig {
@@ -554,6 +559,30 @@ fn check_addresses(spec: &NetworkSpec) -> Result<(), SpecError> {
         }
     }
     Ok(())
+}
+
+/// The order and the rates of a port's queues.
+fn scheduler_config(
+    path: &str,
+    spec: Option<&SchedulerSpec>,
+) -> Result<(SchedulerConfig, [Option<ShaperConfig>; PRIORITIES]), SpecError> {
+    let (mut scheduler, mut shapers) = (SchedulerConfig::default(), [None; PRIORITIES]);
+    let Some(spec) = spec else { return Ok((scheduler, shapers)) };
+    (scheduler.unit, scheduler.quantum_bytes) = (spec.unit, spec.quantum_bytes);
+    let mut named = [false; PRIORITIES];
+    for (i, queue) in spec.queues.iter().enumerate() {
+        let path = format!("{path}.queues[{i}].queue");
+        in_range(&path, queue.queue.into(), 0, PRIORITIES as u64 - 1)?;
+        let at = usize::from(queue.queue);
+        if std::mem::replace(&mut named[at], true) {
+            return refuse(path, format!("queue {at} comes twice"), "name each queue once");
+        }
+        scheduler.levels[at] = queue.level.unwrap_or(queue.queue);
+        scheduler.weights[at] = queue.weight;
+        let shaper = |bps| ShaperConfig { rate: Rate::from_bps(bps), burst_bytes: queue.burst_bytes };
+        shapers[at] = queue.rate_bps.map(shaper);
+    }
+    Ok((scheduler, shapers))
 }
 
 fn buffer_config(index: usize, buffer: &BufferSpec) -> Result<BufferConfig, SpecError> {

@@ -7,6 +7,8 @@
 //!
 //! Handlers that let a packet pass the program need the workspace ([`super::Switches::node`]).
 
+use std::collections::BTreeSet;
+
 use p4cc_switch::prefetch::prefetch_start;
 use p4cc_switch::{Packet, PauseFrame, Switch, Transmission};
 use p4cc_units::Time;
@@ -33,16 +35,18 @@ pub(crate) struct SwitchNode {
     pub pause_log: Option<Log<(Time, PauseFrame)>>,
     /// Packets that the caller of the run injected.
     pub injected_pkts: u64,
-    pub(super) generator: GeneratorState,
+    pub(super) wakes: Wakes,
 }
 
-/// What a run knows of the packet generator of a switch ([`super::generator`]).
-#[derive(Clone, Copy, Default, Debug)]
-pub(super) struct GeneratorState {
-    /// Whether the control plane had set an application when the run continued.
-    pub is_set: bool,
+/// What a run knows of the wake-ups of a switch ([`super::wakes`]).
+#[derive(Clone, Default, Debug)]
+pub(super) struct Wakes {
+    /// Whether the control plane had set an application of the generator when the run continued.
+    pub generates: bool,
+    /// Ports whose queues wait for their rates, by the time at which one of them may send.
+    pub held: BTreeSet<(Time, u32)>,
     /// When the next wake-up is scheduled.
-    pub wake_at: Option<Time>,
+    pub at: Option<Time>,
 }
 
 /// The line of a port, and the channel that it leads into.
@@ -72,7 +76,7 @@ impl SwitchNode {
             obeyed_pauses: PauseTimers::default(),
             pause_log: record.pauses.then(|| Log::new(record.max_rows)),
             injected_pkts: 0,
-            generator: GeneratorState::default(),
+            wakes: Wakes::default(),
         }
     }
 
@@ -122,7 +126,7 @@ impl SwitchNode {
     }
 
     /// A port has work.
-    fn serve_port(&mut self, cx: &mut Context<'_>, port: u32) {
+    pub(super) fn serve_port(&mut self, cx: &mut Context<'_>, port: u32) {
         match self.port(port).line.on_work(cx.now()) {
             Work::Wait => {}
             Work::WakeAt(end) => cx.schedule.dequeue(end, self.number, port),
@@ -135,7 +139,10 @@ impl SwitchNode {
     fn dequeue(&mut self, cx: &mut Context<'_>, port: u32) {
         match self.switch.transmit(cx.now(), port) {
             Some(sent) => self.send(cx, sent),
-            None => self.send_pause_frames(cx),
+            None => {
+                self.wait_for_rate(cx, port);
+                self.send_pause_frames(cx)
+            }
         }
     }
 

@@ -1,0 +1,56 @@
+"""Weighted ECMP: flows follow the capacity of links of different rates, through P4Runtime and the program's hash."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from tests.p4cc.scenarios import run, scenario
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+FAST, SLOW = 40_000_000_000, 10_000_000_000
+
+
+def shares(folder: Path, **switch: Any) -> float:
+    """Share of the fast spine of what goes from one leaf to the other; its far link alone is fast."""
+    folder.mkdir()
+    ends = [("h1", "leaf1"), ("h2", "leaf2")]
+    fabric = [("leaf1", "fast"), ("leaf1", "slow"), ("fast", "leaf2"), ("slow", "leaf2")]
+    rates = {("slow", "leaf2"): SLOW}
+    links = [
+        {"a": a, "b": b, "rate_bps": rates.get((a, b), FAST), "delay_ns": 1_000, "queue_capacity_pkts": 10_000}
+        for a, b in (*ends, *fabric)
+    ]
+    nodes = {
+        "hosts": [{"name": "h1"}, {"name": "h2"}],
+        "switches": [{"name": name} for name in ("leaf1", "leaf2", "fast", "slow")],
+    }
+    out = run(
+        folder,
+        scenario(
+            topology={"kind": "custom", **nodes, "links": links},
+            switch={"program": "p4src/v1model/ecn_dual.p4", **switch},
+            traffic={
+                "kind": "poisson",
+                "load": 0.3,
+                "sources": ["h1"],
+                "destinations": ["h2"],
+                "size": {"kind": "fixed", "bytes": 3_000},
+                "end_ns": 3_000_000,
+            },
+            stop_ns=4_000_000,
+        ),
+    )
+    carried = dict(out.table("links").select("link", "bytes").iter_rows())
+    (fast,) = [count for link, count in carried.items() if link.startswith("leaf1:") and "fast" in link]
+    (slow,) = [count for link, count in carried.items() if link.startswith("leaf1:") and "slow" in link]
+    return fast / (fast + slow)
+
+
+def test_shares_are_those_of_capacities(tmp_path: Path) -> None:
+    # Some 1,500 flows: four standard deviations of a binomial are 0.04 and 0.05.
+    assert shares(tmp_path / "weighted", ecmp_weights="capacity") == pytest.approx(0.8, abs=0.04)
+    assert shares(tmp_path / "equal") == pytest.approx(0.5, abs=0.05)
