@@ -9,7 +9,7 @@ use serde_json::{Map, Value, json};
 
 use crate::error::{Failure, Outcome};
 use crate::pins::Pins;
-use crate::{feedback, kernel, route, sender};
+use crate::{feedback, kernel, route, sender, watch};
 
 /// p4cc's senders in the Linux kernel.
 #[derive(Debug, Parser)]
@@ -32,6 +32,16 @@ enum Command {
     Status,
     /// Show all counters, and the last connections that closed, as JSON.
     Stats,
+    /// Write the records of watched senders until SIGINT or SIGTERM
+    #[command(long_about = WATCH)]
+    Watch {
+        /// Sockets in this control group (not those below it) only; repeatable.
+        #[arg(long)]
+        cgroup: Vec<PathBuf>,
+        /// File for the lines, in place of standard output.
+        #[arg(long, short)]
+        output: Option<PathBuf>,
+    },
     /// Unload one sender, or all senders and the option; sockets change to the system's default.
     Unload {
         /// Name of the sender; all without it.
@@ -45,6 +55,31 @@ enum Command {
         name: String,
     },
 }
+
+const WATCH: &str = "\
+Write the records of senders that were loaded with --watch, one JSON object a line, until SIGINT or SIGTERM.
+
+  time_ns            the kernel's monotonic clock (Python: time.monotonic_ns())
+  event              ack, recovery, timeout, exit (of a recovery) or undo (of a spurious one); the rest is
+                     the state after it
+  name               the sender's name
+  local, remote      address:port of both ends
+  netns              cookie of the socket's network namespace
+  cgroup             id of its control group: the inode of its folder
+  started_ns         when the flow began; tells connections with equal addresses and ports apart
+  acked_bytes        payload acknowledged since then
+  new_segments       segments that this ACK acknowledged
+  flight_segments    segments in flight, before what the ACK lets go
+  cwnd_segments      window, with its fraction
+  ssthresh_segments  slow start threshold; null: none yet
+  alpha              DCTCP's estimate; null: the sender has none
+  delta              GST's exponent; null: the slow start has none
+  srtt_ns            smoothed round-trip time; null: no sample yet
+  k_marks, kdc_marks marks above K and K_dc that the sender has counted since the flow began
+  phase              slow_start, smoothing, avoidance or recovery
+
+\"p4cc-hosts: watching\" on standard error says that records count from now on; at the end it says how many
+were written, and how many were lost because the ring was full.";
 
 #[derive(Debug, Args)]
 struct Load {
@@ -90,6 +125,9 @@ struct SenderArgs {
     /// Grow by ACK as simulations do, not by acknowledged segment as Linux does.
     #[arg(long)]
     growth_by_ack: bool,
+    /// Write a record of each ACK for `p4cc-hosts watch`; for `set`, the sender must be loaded with it.
+    #[arg(long)]
+    watch: bool,
 }
 
 impl SenderArgs {
@@ -117,7 +155,10 @@ impl SenderArgs {
             ..InitialWindow::default()
         };
         let growth = if self.growth_by_ack { Growth::ByAck } else { Growth::BySegment };
-        let params = Params::new(&config, initial, growth)?;
+        let mut params = Params::new(&config, initial, growth)?;
+        if self.watch {
+            params = params.watched();
+        }
         Ok(if self.iw.is_some() { params } else { params.with_kernel_window() })
     }
 }
@@ -136,6 +177,7 @@ pub fn run() -> Outcome<()> {
         Command::Set(set) => run_set(&pins, &set),
         Command::Status => status(&pins),
         Command::Stats => stats(&pins),
+        Command::Watch { cgroup, output } => watch::run(&pins, &cgroup, output.as_deref()),
         Command::Unload { name: Some(name) } => sender::unload(&pins, &name),
         Command::Unload { name: None } => unload_all(&pins),
         Command::Route { prefix, name } => route::set(&prefix, &name),
@@ -168,6 +210,13 @@ fn run_set(pins: &Pins, set: &Set) -> Outcome<()> {
     let avoidance = set.sender.sender.as_deref().unwrap_or(&avoidance);
     let slow_start = set.sender.slow_start.as_deref().unwrap_or(&slow_start);
     let params = set.sender.params(avoidance, slow_start)?;
+    if params.is_watched() && !sender::is_watched(pins, &set.name)? {
+        return Err(Failure::new(
+            &set.name,
+            "was loaded without --watch",
+            "unload it and load it with --watch",
+        ));
+    }
     sender::set_for_cgroup(pins, &set.name, kernel::cgroup_id(&set.cgroup)?, &params)?;
     println!("{}: {avoidance} with slow start {slow_start} for {}", set.name, set.cgroup.display());
     Ok(())

@@ -6,8 +6,10 @@ mod error;
 mod feedback;
 mod kernel;
 mod pins;
+mod record;
 mod route;
 mod sender;
+mod watch;
 
 use std::process::ExitCode;
 
