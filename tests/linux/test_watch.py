@@ -74,7 +74,7 @@ def watching(it: Senders, file: Path, *words: str) -> Generator[Watching]:
     made.records += [json.loads(line) for line in file.read_text().splitlines()]
 
 
-#: Sends by a sender and prints what TCP_INFO says after the last byte is acknowledged: bytes, window, threshold.
+#: Sends by a sender and prints what TCP_INFO says once all is acknowledged: window, threshold, round trip.
 INFORMED = """
 import socket, struct, sys, time
 with socket.socket() as connection:

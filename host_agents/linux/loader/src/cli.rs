@@ -9,7 +9,7 @@ use serde_json::{Map, Value, json};
 
 use crate::error::{Failure, Outcome};
 use crate::pins::Pins;
-use crate::{feedback, kernel, route, sender, watch};
+use crate::{feedback, kernel, profile, route, sender, watch};
 
 /// p4cc's senders in the Linux kernel.
 #[derive(Debug, Parser)]
@@ -42,10 +42,18 @@ enum Command {
         #[arg(long, short)]
         output: Option<PathBuf>,
     },
-    /// Unload one sender, or all senders and the option; sockets change to the system's default.
+    /// Unload one sender, or all senders, the option and profiles; sockets change to the system's default.
     Unload {
         /// Name of the sender; all without it.
         name: Option<String>,
+    },
+    /// Set the code points on the wire of interfaces: `gst` (11, 10, 01) or `sce` (10, 01, 11), the kernel's
+    Profile {
+        /// `gst` or `sce`.
+        profile: String,
+        /// An Ethernet interface of this network namespace; repeatable.
+        #[arg(long, required = true)]
+        dev: Vec<String>,
     },
     /// Let the connections of a route use a sender (`none`: the system's default).
     Route {
@@ -180,6 +188,7 @@ pub fn run() -> Outcome<()> {
         Command::Watch { cgroup, output } => watch::run(&pins, &cgroup, output.as_deref()),
         Command::Unload { name: Some(name) } => sender::unload(&pins, &name),
         Command::Unload { name: None } => unload_all(&pins),
+        Command::Profile { profile, dev } => run_profile(&pins, &profile, &dev),
         Command::Route { prefix, name } => route::set(&prefix, &name),
     }
 }
@@ -228,6 +237,16 @@ fn attach(pins: &Pins, cgroup: &Path) -> Outcome<()> {
     Ok(())
 }
 
+fn run_profile(pins: &Pins, profile: &str, interfaces: &[String]) -> Outcome<()> {
+    kernel::mount_bpffs()?;
+    pins.check()?;
+    for interface in interfaces {
+        profile::set(pins, profile, interface)?;
+        println!("{interface}: code points of profile {profile}");
+    }
+    Ok(())
+}
+
 fn status(pins: &Pins) -> Outcome<()> {
     let lacks = kernel::lacks();
     if lacks.is_empty() {
@@ -244,6 +263,7 @@ fn status(pins: &Pins) -> Outcome<()> {
         println!("{name}: {} with slow start {}", word("sender"), word("slow_start"));
     }
     pins.cgroups().iter().for_each(|id| println!("option: control group {id}"));
+    profile::describe(pins).iter().for_each(|interface| println!("profile gst: {interface}"));
     Ok(())
 }
 
@@ -266,5 +286,6 @@ fn unload_all(pins: &Pins) -> Outcome<()> {
         sender::unload(pins, &name)?;
     }
     feedback::detach(pins)?;
+    profile::remove_all(pins)?;
     pins.remove_rest()
 }

@@ -6,6 +6,7 @@ mod error;
 mod feedback;
 mod kernel;
 mod pins;
+mod profile;
 mod record;
 mod route;
 mod sender;

@@ -6,6 +6,7 @@
 //! <root>/senders/<name>/<map>, link   one sender; it is registered while `link` exists
 //! <root>/feedback/<map>               counters of the option
 //! <root>/feedback/<cgroup id>/<link>  programs attached to this control group
+//! <root>/profiles/<interface>/<link>  programs that translate code points at an interface
 //! ```
 
 use std::fs;
@@ -63,6 +64,16 @@ impl Pins {
     /// The ids of the control groups with the option, in order.
     pub fn cgroups(&self) -> Vec<u64> {
         names(&self.feedback()).iter().filter_map(|name| name.parse().ok()).collect()
+    }
+
+    /// The folder of the interfaces with a profile of their own.
+    pub fn profiles(&self) -> PathBuf {
+        self.0.join("profiles")
+    }
+
+    /// The folders of these interfaces, in order.
+    pub fn interfaces(&self) -> Vec<String> {
+        names(&self.profiles())
     }
 
     /// Removes the storage of sockets, the ring of records, and the folders that are empty.
