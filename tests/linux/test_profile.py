@@ -32,7 +32,7 @@ def translating(it: Senders, host: Host) -> None:
     assert (done.returncode, done.stdout) == (0, "eth0: code points of profile gst\n"), done.stderr
 
 
-#: Counts the data packets to port 5301 on the wire by code point until its input ends, and wrong IP checksums.
+#: Counts data packets to port 5301 by code point until its input ends, and wrong IP checksums.
 CAPTURE = """
 import json, select, socket, struct, sys
 link = socket.socket(socket.AF_PACKET, socket.SOCK_RAW, socket.htons(3))

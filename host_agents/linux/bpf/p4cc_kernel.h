@@ -7,6 +7,7 @@
 
 #include <linux/bpf.h>
 #include <linux/types.h>
+#include <linux/version.h>
 
 #include <bpf/bpf_helpers.h>
 
@@ -58,6 +59,7 @@ struct sock_common {
 struct sock {
 	struct sock_common __sk_common;
 	unsigned long sk_pacing_rate;
+	__u32 sk_pacing_status;
 	unsigned long sk_max_pacing_rate;
 	struct sock_cgroup_data sk_cgrp_data;
 };
@@ -93,6 +95,14 @@ struct tcp_sock {
 	__u8 is_cwnd_limited : 1;
 };
 
+struct rate_sample {
+	/* Of the last segment that was acknowledged; below 0 without one. */
+	long rtt_us;
+	long interval_us;
+	__s32 delivered;
+	__u8 is_app_limited;
+};
+
 #pragma clang attribute pop
 
 /* The name is first, where the loader replaces it. */
@@ -103,7 +113,7 @@ struct tcp_congestion_ops {
 	__u32 (*ssthresh)(struct sock *sk);
 	void (*set_state)(struct sock *sk, __u8 new_state);
 	void (*cwnd_event)(struct sock *sk, int event);
-	/* More arguments follow, which differ between kernels and are not read. */
+	/* More arguments follow, which differ between kernels: see sample_of(). */
 	void (*cong_control)(struct sock *sk);
 	__u32 (*undo_cwnd)(struct sock *sk);
 	void (*release)(struct sock *sk);
@@ -122,6 +132,9 @@ struct tcp_congestion_ops {
 /* include/uapi/linux/in.h and tcp.h, whose structures are named as the kernel's own. */
 #define IPPROTO_TCP 6
 #define TCP_CONGESTION 13
+/* include/net/sock.h, enum sk_pacing. */
+#define SK_PACING_NONE 0
+#define SK_PACING_NEEDED 1
 /* include/uapi/linux/tcp.h, enum tcp_ca_state. */
 #define TCP_CA_DISORDER 1
 #define TCP_CA_RECOVERY 3

@@ -4,7 +4,7 @@
  * kernel's state and publishes their window. The loader gives the sender its name and its parameters. */
 #include "p4cc_controller.h"
 #include "p4cc_feedback.h"
-#include "p4cc_kernel.h"
+#include "p4cc_socket.h"
 #include "p4cc_watch.h"
 
 char LICENSE[] SEC("license") = "Dual BSD/GPL";
@@ -56,46 +56,6 @@ struct {
 	__type(key, __u64);
 	__type(value, struct p4cc_params);
 } by_cgroup SEC(".maps");
-
-/* Where sockets go when the sender is unloaded: the name of another congestion control, empty until then. */
-struct successor {
-	char name[16];
-};
-
-struct {
-	__uint(type, BPF_MAP_TYPE_ARRAY);
-	__uint(max_entries, 1);
-	__type(key, __u32);
-	__type(value, struct successor);
-} retired SEC(".maps");
-
-enum counter {
-	COUNT_FLOWS,
-	COUNT_ACKS,
-	COUNT_SEGMENTS,
-	COUNT_K,
-	COUNT_KDC,
-	COUNT_CUTS,
-	COUNT_RECOVERIES,
-	COUNT_TIMEOUTS,
-	COUNT_PLAIN_ACKS,
-	COUNTERS,
-};
-
-struct {
-	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
-	__uint(max_entries, COUNTERS);
-	__type(key, __u32);
-	__type(value, __u64);
-} counters SEC(".maps");
-
-static __always_inline void count(__u32 counter, __u64 by)
-{
-	__u64 *value = bpf_map_lookup_elem(&counters, &counter);
-
-	if (value)
-		*value += by;
-}
 
 static __always_inline const struct p4cc_params *parameters_of(const struct flow *flow)
 {
@@ -308,21 +268,11 @@ static __always_inline void fill_marks(struct p4cc_ack *ack, const struct tcp_so
 	count(COUNT_K, ack->k_marks);
 }
 
-/* Hands the socket over, if the sender is unloaded; returns whether it did. */
-static __always_inline int has_retired(struct sock *sk)
-{
-	struct successor *successor;
-	__u32 first = 0;
-
-	successor = bpf_map_lookup_elem(&retired, &first);
-	if (!successor || !successor->name[0])
-		return 0;
-	return bpf_setsockopt(sk, IPPROTO_TCP, TCP_CONGESTION, successor->name, sizeof(successor->name)) == 0;
-}
-
 SEC("struct_ops")
-void BPF_PROG(sender_cong_control, struct sock *sk)
+void sender_cong_control(unsigned long long *ctx)
 {
+	struct sock *sk = (struct sock *)ctx[0];
+	const struct rate_sample *sample = sample_of(ctx);
 	struct tcp_sock *tp = (struct tcp_sock *)sk;
 	struct flow *flow = bpf_sk_storage_get(&flows, sk, 0, 0);
 	const struct p4cc_params *params;
@@ -337,6 +287,7 @@ void BPF_PROG(sender_cong_control, struct sock *sk)
 		return;
 	feedback = bpf_sk_storage_get(&sockets, sk, 0, 0);
 	ack.srtt_ns = (__u64)(tp->srtt_us >> 3) * 1000;
+	ack.rtt_ns = sample->rtt_us > 0 ? (__u64)sample->rtt_us * 1000 : 0;
 	ack.sent_segments = tp->data_segs_out - tp->total_retrans;
 	ack.ack = tp->snd_una;
 	ack.snd_nxt = tp->snd_nxt;

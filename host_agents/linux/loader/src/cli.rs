@@ -3,12 +3,17 @@
 use std::path::{Path, PathBuf};
 
 use clap::{Args, Parser, Subcommand};
-use p4cc_cc::{AlgorithmConfig, AlgorithmSpec, InitialWindow, ParamValue, Window};
-use p4cc_linux::{Growth, Params, SENDERS};
-use serde_json::{Map, Value, json};
+use p4cc_cc::{
+    AlgorithmConfig, AlgorithmSpec, InitialWindow, IntEncoding, PacketSize, ParamValue, RateEnvironment,
+    Window,
+};
+use p4cc_linux::{DELAY_SENDERS, DelayParams, Growth, Params, SENDERS};
+use p4cc_units::{Bytes, Rate, Span};
+use serde_json::{Map, json};
 
 use crate::error::{Failure, Outcome};
 use crate::pins::Pins;
+use crate::sender::Rules;
 use crate::{feedback, kernel, profile, route, sender, watch};
 
 /// p4cc's senders in the Linux kernel.
@@ -114,11 +119,12 @@ struct Set {
 
 #[derive(Debug, Args)]
 struct SenderArgs {
-    /// Congestion avoidance: `reno_ecn`, `dctcp`, `d2tcp` or `l2tcp`; for `set`, by default the loaded one.
+    /// By window: `reno_ecn`, `dctcp`, `d2tcp` or `l2tcp`; by rate: swift or timely. For `set`, by default
+    /// the loaded one.
     #[arg(long)]
     sender: Option<String>,
-    /// Slow start: standard, gst, `rfb_ss`, limited, smooth or `p_start`; by default standard, for `set`
-    /// the loaded one.
+    /// Slow start: standard, gst, `rfb_ss`, limited, smooth, `p_start` or hystart; by default standard, for
+    /// `set` the loaded one.
     #[arg(long)]
     slow_start: Option<String>,
     /// A parameter of either, as in scenarios: `k=25`, `cwr_freeze=on`.
@@ -133,30 +139,72 @@ struct SenderArgs {
     /// Grow by ACK as simulations do, not by acknowledged segment as Linux does.
     #[arg(long)]
     growth_by_ack: bool,
+    /// Rate of the interface, for senders by rate.
+    #[arg(long)]
+    line_mbps: Option<u32>,
+    /// Largest round-trip time without queues, for senders by rate.
+    #[arg(long)]
+    base_rtt_us: Option<u32>,
     /// Write a record of each ACK for `p4cc-hosts watch`; for `set`, the sender must be loaded with it.
     #[arg(long)]
     watch: bool,
 }
 
+/// Payload and IP length of a full packet with TCP's timestamps on Ethernet.
+const PACKET: PacketSize = PacketSize { payload: Bytes(1_448), ip: Bytes(1_500) };
+
 impl SenderArgs {
-    fn params(&self, avoidance: &str, slow_start: &str) -> Outcome<Params> {
-        let mut config = AlgorithmConfig {
-            congestion_avoidance: AlgorithmSpec::named(avoidance),
-            slow_start: AlgorithmSpec::named(slow_start),
+    fn rules(&self, algorithm: &str, slow_start: &str) -> Outcome<Rules> {
+        if !DELAY_SENDERS.contains(&algorithm) {
+            return Ok(Rules::Window(self.params(algorithm, slow_start)?));
+        }
+        let (Some(line_mbps), Some(base_rtt_us)) = (self.line_mbps, self.base_rtt_us) else {
+            let cause = "a sender by rate must know its link";
+            return Err(Failure::new(algorithm, cause, "give --line-mbps and --base-rtt-us"));
         };
+        if self.slow_start.is_some() || self.iw.is_some() || self.ssthresh.is_some() || self.watch {
+            let cause = "a sender by rate has no slow start, first window, threshold or records";
+            return Err(Failure::new(algorithm, cause, "leave them out"));
+        }
+        let mut spec = AlgorithmSpec::named(algorithm);
+        self.each_parameter(|name, value| {
+            spec.parameters.insert(name, value);
+        })?;
+        let environment = RateEnvironment {
+            line_rate: Rate::from_bps(u64::from(line_mbps) * 1_000_000),
+            base_rtt: Span::from_us(base_rtt_us.into()),
+            // No sender here reads telemetry.
+            int: IntEncoding::hs_fixed(1),
+            packet: PACKET,
+        };
+        Ok(Rules::Paced(DelayParams::new(&spec, &environment)?))
+    }
+
+    fn each_parameter(&self, mut take: impl FnMut(String, ParamValue)) -> Outcome<()> {
         for given in &self.parameters {
             let Some((name, value)) = given.split_once('=') else {
                 return Err(Failure::new("--set", format!("{given:?} has no value"), "write NAME=VALUE"));
             };
             let value = value.parse().map_or_else(|_| ParamValue::Text(value.to_owned()), ParamValue::Number);
+            take(name.to_owned(), value);
+        }
+        Ok(())
+    }
+
+    fn params(&self, avoidance: &str, slow_start: &str) -> Outcome<Params> {
+        let mut config = AlgorithmConfig {
+            congestion_avoidance: AlgorithmSpec::named(avoidance),
+            slow_start: AlgorithmSpec::named(slow_start),
+        };
+        self.each_parameter(|name, value| {
             // A name that the slow start does not have is the sender's, or an error that names it.
-            let spec = if has_parameter(slow_start, name) {
+            let spec = if has_parameter(slow_start, &name) {
                 &mut config.slow_start
             } else {
                 &mut config.congestion_avoidance
             };
-            spec.parameters.insert(name.to_owned(), value);
-        }
+            spec.parameters.insert(name, value);
+        })?;
         let initial = InitialWindow {
             cwnd_segments: self.iw.unwrap_or(1.0),
             ssthresh_segments: self.ssthresh.unwrap_or(Window::MAX_SEGMENTS),
@@ -206,16 +254,26 @@ fn run_load(pins: &Pins, load: &Load) -> Outcome<()> {
     }
     let slow_start = load.sender.slow_start.as_deref().unwrap_or("standard");
     for avoidance in senders {
-        let params = load.sender.params(avoidance, slow_start)?;
+        let rules = load.sender.rules(avoidance, slow_start)?;
         let name = load.name.clone().unwrap_or_else(|| format!("p4cc_{avoidance}"));
-        sender::load(pins, &name, &params)?;
-        println!("{name}: {avoidance} with slow start {slow_start}");
+        sender::load(pins, &name, &rules)?;
+        let slow_start = matches!(rules, Rules::Window(_)).then(|| slow_start.to_owned());
+        println!("{}", said(&name, avoidance, slow_start));
     }
     load.cgroup.iter().try_for_each(|cgroup| attach(pins, cgroup))
 }
 
+/// A sender in words.
+fn said(name: &str, algorithm: &str, slow_start: Option<String>) -> String {
+    let slow_start = slow_start.map(|slow_start| format!(" with slow start {slow_start}"));
+    format!("{name}: {algorithm}{}", slow_start.unwrap_or_default())
+}
+
 fn run_set(pins: &Pins, set: &Set) -> Outcome<()> {
-    let (avoidance, slow_start) = sender::algorithms(pins, &set.name)?;
+    let (avoidance, Some(slow_start)) = sender::algorithms(pins, &set.name)? else {
+        let remedy = "load another sender under another name";
+        return Err(Failure::new(&set.name, "a sender by rate has one set of parameters", remedy));
+    };
     let avoidance = set.sender.sender.as_deref().unwrap_or(&avoidance);
     let slow_start = set.sender.slow_start.as_deref().unwrap_or(&slow_start);
     let params = set.sender.params(avoidance, slow_start)?;
@@ -258,9 +316,8 @@ fn status(pins: &Pins) -> Outcome<()> {
             println!("{name}: incomplete; p4cc-hosts unload {name}");
             continue;
         }
-        let text = sender::describe(pins, &name)?;
-        let word = |key: &str| text.get(key).and_then(Value::as_str).unwrap_or_default().to_owned();
-        println!("{name}: {} with slow start {}", word("sender"), word("slow_start"));
+        let (algorithm, slow_start) = sender::algorithms(pins, &name)?;
+        println!("{}", said(&name, &algorithm, slow_start));
     }
     pins.cgroups().iter().for_each(|id| println!("option: control group {id}"));
     profile::describe(pins).iter().for_each(|interface| println!("profile gst: {interface}"));

@@ -10,7 +10,8 @@ use libbpf_rs::{AsRawLibbpf, Link, ObjectBuilder, ProgramMut, libbpf_sys};
 use crate::error::{Context, Failure, Outcome};
 use crate::pins::{self, Pins};
 
-const OBJECT: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/profile.bpf.o"));
+/// The compiled programs.
+pub const OBJECT: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/profile.bpf.o"));
 
 /// An interface of the command's network namespace.
 struct Interface {
@@ -77,8 +78,8 @@ fn attach(interface: &Interface, folder: &Path) -> Outcome<()> {
     Ok(())
 }
 
-/// libbpf's own call, which `libbpf-rs` 0.26 does not wrap. Other than a filter of `tc`, a link ends with its pin,
-/// from whichever namespace that is removed.
+/// libbpf's own call, which `libbpf-rs` 0.26 does not wrap. Other than a filter of `tc`, a link ends with
+/// its pin, from whichever namespace that is removed.
 #[expect(unsafe_code, reason = "libbpf-rs has no call for links at interfaces")]
 fn attach_to(program: &ProgramMut<'_>, index: i32) -> Result<Link, libbpf_rs::Error> {
     // SAFETY: the program is loaded and outlives the call, and no options are given.
