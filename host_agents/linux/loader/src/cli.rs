@@ -14,7 +14,7 @@ use serde_json::{Map, json};
 use crate::error::{Failure, Outcome};
 use crate::pins::Pins;
 use crate::sender::Rules;
-use crate::{feedback, kernel, profile, route, sender, watch};
+use crate::{check, feedback, kernel, profile, route, sender, watch};
 
 /// p4cc's senders in the Linux kernel.
 #[derive(Debug, Parser)]
@@ -46,6 +46,12 @@ enum Command {
         /// File for the lines, in place of standard output.
         #[arg(long, short)]
         output: Option<PathBuf>,
+    },
+    /// Look whether the programs would find all their fields in another kernel
+    Check {
+        /// The kernel's BTF: a file like /sys/kernel/btf/vmlinux, or an uncompressed vmlinux.
+        #[arg(long)]
+        btf: PathBuf,
     },
     /// Unload one sender, or all senders, the option and profiles; sockets change to the system's default.
     Unload {
@@ -233,6 +239,7 @@ pub fn run() -> Outcome<()> {
         Command::Set(set) => run_set(&pins, &set),
         Command::Status => status(&pins),
         Command::Stats => stats(&pins),
+        Command::Check { btf } => check::run(&btf),
         Command::Watch { cgroup, output } => watch::run(&pins, &cgroup, output.as_deref()),
         Command::Unload { name: Some(name) } => sender::unload(&pins, &name),
         Command::Unload { name: None } => unload_all(&pins),

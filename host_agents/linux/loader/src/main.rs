@@ -1,5 +1,6 @@
 //! `p4cc-hosts`: p4cc's senders in the Linux kernel, for unmodified applications.
 
+mod check;
 mod cli;
 mod counters;
 mod error;
