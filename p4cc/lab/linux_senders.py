@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 SENDERS = ("reno_ecn", "dctcp", "d2tcp", "l2tcp")
 """Congestion avoidances that the kernel can load (host_agents/linux/src/params.rs)."""
-SLOW_STARTS = ("standard", "gst", "rfb_ss", "limited", "smooth", "p_start")
+SLOW_STARTS = ("standard", "gst", "rfb_ss", "limited", "smooth", "p_start", "hystart")
 TWO_LEVELS = frozenset({"gst"})
 """Slow starts that react to the lower mark."""
 PINS = Path("/sys/fs/bpf")

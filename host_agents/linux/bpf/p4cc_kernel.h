@@ -7,10 +7,12 @@
 
 #include <linux/bpf.h>
 #include <linux/types.h>
+#include <linux/version.h>
 
 #include <bpf/bpf_helpers.h>
 
 #include <bpf/bpf_core_read.h>
+#include <bpf/bpf_endian.h>
 #include <bpf/bpf_tracing.h>
 
 #pragma clang attribute push(__attribute__((preserve_access_index)), apply_to = record)
@@ -30,8 +32,34 @@ struct sock_cgroup_data {
 	struct cgroup *cgroup;
 };
 
+struct net {
+	__u64 net_cookie;
+};
+
+typedef struct {
+	struct net *net;
+} possible_net_t;
+
+struct in6_addr {
+	__u8 bytes[16];
+};
+
+struct sock_common {
+	__be32 skc_daddr;
+	__be32 skc_rcv_saddr;
+	__be16 skc_dport;
+	__u16 skc_num;
+	unsigned short skc_family;
+	possible_net_t skc_net;
+	/* In kernels with IPv6. */
+	struct in6_addr skc_v6_daddr;
+	struct in6_addr skc_v6_rcv_saddr;
+};
+
 struct sock {
+	struct sock_common __sk_common;
 	unsigned long sk_pacing_rate;
+	__u32 sk_pacing_status;
 	unsigned long sk_max_pacing_rate;
 	struct sock_cgroup_data sk_cgrp_data;
 };
@@ -67,6 +95,14 @@ struct tcp_sock {
 	__u8 is_cwnd_limited : 1;
 };
 
+struct rate_sample {
+	/* Of the last segment that was acknowledged; below 0 without one. */
+	long rtt_us;
+	long interval_us;
+	__s32 delivered;
+	__u8 is_app_limited;
+};
+
 #pragma clang attribute pop
 
 /* The name is first, where the loader replaces it. */
@@ -77,7 +113,7 @@ struct tcp_congestion_ops {
 	__u32 (*ssthresh)(struct sock *sk);
 	void (*set_state)(struct sock *sk, __u8 new_state);
 	void (*cwnd_event)(struct sock *sk, int event);
-	/* More arguments follow, which differ between kernels and are not read. */
+	/* More arguments follow, which differ between kernels: see sample_of(). */
 	void (*cong_control)(struct sock *sk);
 	__u32 (*undo_cwnd)(struct sock *sk);
 	void (*release)(struct sock *sk);
@@ -91,9 +127,14 @@ struct tcp_congestion_ops {
 /* include/net/inet_connection_sock.h. */
 #define ICSK_ACK_TIMER 2
 #define ICSK_ACK_NOW 16
+/* include/linux/socket.h. */
+#define AF_INET 2
 /* include/uapi/linux/in.h and tcp.h, whose structures are named as the kernel's own. */
 #define IPPROTO_TCP 6
 #define TCP_CONGESTION 13
+/* include/net/sock.h, enum sk_pacing. */
+#define SK_PACING_NONE 0
+#define SK_PACING_NEEDED 1
 /* include/uapi/linux/tcp.h, enum tcp_ca_state. */
 #define TCP_CA_DISORDER 1
 #define TCP_CA_RECOVERY 3

@@ -4,7 +4,8 @@
  * kernel's state and publishes their window. The loader gives the sender its name and its parameters. */
 #include "p4cc_controller.h"
 #include "p4cc_feedback.h"
-#include "p4cc_kernel.h"
+#include "p4cc_socket.h"
+#include "p4cc_watch.h"
 
 char LICENSE[] SEC("license") = "Dual BSD/GPL";
 
@@ -25,6 +26,7 @@ struct flow {
 	/* The receiver of DCTCP (docs/algorithms/window.md#dctcp-receiver). */
 	__u32 ce_state;
 	__u32 prior_rcv_nxt;
+	struct watch watch;
 };
 
 struct {
@@ -54,46 +56,6 @@ struct {
 	__type(key, __u64);
 	__type(value, struct p4cc_params);
 } by_cgroup SEC(".maps");
-
-/* Where sockets go when the sender is unloaded: the name of another congestion control, empty until then. */
-struct successor {
-	char name[16];
-};
-
-struct {
-	__uint(type, BPF_MAP_TYPE_ARRAY);
-	__uint(max_entries, 1);
-	__type(key, __u32);
-	__type(value, struct successor);
-} retired SEC(".maps");
-
-enum counter {
-	COUNT_FLOWS,
-	COUNT_ACKS,
-	COUNT_SEGMENTS,
-	COUNT_K,
-	COUNT_KDC,
-	COUNT_CUTS,
-	COUNT_RECOVERIES,
-	COUNT_TIMEOUTS,
-	COUNT_PLAIN_ACKS,
-	COUNTERS,
-};
-
-struct {
-	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
-	__uint(max_entries, COUNTERS);
-	__type(key, __u32);
-	__type(value, __u64);
-} counters SEC(".maps");
-
-static __always_inline void count(__u32 counter, __u64 by)
-{
-	__u64 *value = bpf_map_lookup_elem(&counters, &counter);
-
-	if (value)
-		*value += by;
-}
 
 static __always_inline const struct p4cc_params *parameters_of(const struct flow *flow)
 {
@@ -178,6 +140,8 @@ void BPF_PROG(sender_init, struct sock *sk)
 	flow->delivered = tp->delivered;
 	flow->delivered_ce = tp->delivered_ce;
 	flow->prior_rcv_nxt = tp->rcv_nxt;
+	flow->watch.started_ns = bpf_ktime_get_ns();
+	flow->watch.first_byte = tp->bytes_acked;
 	publish(tp, flow);
 	count(COUNT_FLOWS, 1);
 }
@@ -209,19 +173,26 @@ void BPF_PROG(sender_set_state, struct sock *sk, __u8 new_state)
 {
 	struct tcp_sock *tp = (struct tcp_sock *)sk;
 	struct flow *flow = bpf_sk_storage_get(&flows, sk, 0, 0);
+	const struct p4cc_params *params;
+	__u32 event = P4CC_EVENT_EXIT;
 
 	if (!flow)
 		return;
+	params = parameters_of(flow);
+	if (!params)
+		return;
 	switch (new_state) {
 	case TCP_CA_RECOVERY:
+		event = P4CC_EVENT_RECOVERY;
 		remember(flow);
 		p4cc_on_fast_retransmit(&flow->law, tp->packets_out);
 		flow->retransmit_now = 1;
 		count(COUNT_RECOVERIES, 1);
 		break;
 	case TCP_CA_LOSS:
+		event = P4CC_EVENT_TIMEOUT;
 		remember(flow);
-		p4cc_on_timeout(&flow->law, tp->packets_out, tp->snd_una);
+		p4cc_on_timeout(params, &flow->law, tp->packets_out, tp->snd_una);
 		count(COUNT_TIMEOUTS, 1);
 		break;
 	default:
@@ -230,6 +201,7 @@ void BPF_PROG(sender_set_state, struct sock *sk, __u8 new_state)
 		p4cc_on_recovery_exit(&flow->law);
 	}
 	publish(tp, flow);
+	write_record(params, sk, &flow->law, &flow->watch, event, 0);
 }
 
 SEC("struct_ops")
@@ -237,6 +209,7 @@ __u32 BPF_PROG(sender_undo_cwnd, struct sock *sk)
 {
 	struct tcp_sock *tp = (struct tcp_sock *)sk;
 	struct flow *flow = bpf_sk_storage_get(&flows, sk, 0, 0);
+	const struct p4cc_params *params;
 
 	if (!flow || flow->prior_cwnd == 0)
 		return tp->snd_cwnd;
@@ -244,6 +217,9 @@ __u32 BPF_PROG(sender_undo_cwnd, struct sock *sk)
 	p4cc_set_ssthresh(&flow->law, fx_max(flow->law.ssthresh, flow->prior_ssthresh));
 	flow->law.mode = flow->prior_mode;
 	flow->prior_cwnd = 0;
+	params = parameters_of(flow);
+	if (params)
+		write_record(params, sk, &flow->law, &flow->watch, P4CC_EVENT_UNDO, 0);
 	return (__u32)(flow->law.cwnd >> FX_SEGMENT_BITS);
 }
 
@@ -292,21 +268,11 @@ static __always_inline void fill_marks(struct p4cc_ack *ack, const struct tcp_so
 	count(COUNT_K, ack->k_marks);
 }
 
-/* Hands the socket over, if the sender is unloaded; returns whether it did. */
-static __always_inline int has_retired(struct sock *sk)
-{
-	struct successor *successor;
-	__u32 first = 0;
-
-	successor = bpf_map_lookup_elem(&retired, &first);
-	if (!successor || !successor->name[0])
-		return 0;
-	return bpf_setsockopt(sk, IPPROTO_TCP, TCP_CONGESTION, successor->name, sizeof(successor->name)) == 0;
-}
-
 SEC("struct_ops")
-void BPF_PROG(sender_cong_control, struct sock *sk)
+void sender_cong_control(unsigned long long *ctx)
 {
+	struct sock *sk = (struct sock *)ctx[0];
+	const struct rate_sample *sample = sample_of(ctx);
 	struct tcp_sock *tp = (struct tcp_sock *)sk;
 	struct flow *flow = bpf_sk_storage_get(&flows, sk, 0, 0);
 	const struct p4cc_params *params;
@@ -321,6 +287,7 @@ void BPF_PROG(sender_cong_control, struct sock *sk)
 		return;
 	feedback = bpf_sk_storage_get(&sockets, sk, 0, 0);
 	ack.srtt_ns = (__u64)(tp->srtt_us >> 3) * 1000;
+	ack.rtt_ns = sample->rtt_us > 0 ? (__u64)sample->rtt_us * 1000 : 0;
 	ack.sent_segments = tp->data_segs_out - tp->total_retrans;
 	ack.ack = tp->snd_una;
 	ack.snd_nxt = tp->snd_nxt;
@@ -340,6 +307,9 @@ void BPF_PROG(sender_cong_control, struct sock *sk)
 		tp->snd_cwnd = least;
 	flow->retransmit_now = 0;
 	publish_rate(sk, tp, flow);
+	flow->watch.k_marks += ack.k_marks;
+	flow->watch.kdc_marks += ack.kdc_marks;
+	write_record(params, sk, &flow->law, &flow->watch, P4CC_EVENT_ACK, ack.new_segments);
 	count(COUNT_ACKS, 1);
 	count(COUNT_SEGMENTS, ack.new_segments);
 	count(COUNT_KDC, ack.kdc_marks);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 OR BSD-2-Clause OR GPL-2.0-only
  *
- * Slow starts: standard, GST, RFB-SS, limited, smooth and P-start (docs/algorithms/slow-start.md and the
+ * Slow starts: standard, GST, RFB-SS, limited, smooth, P-start and HyStart++ (docs/algorithms/slow-start.md and the
  * file of each in host_agents/cc/src). */
 #ifndef P4CC_SLOW_START_H
 #define P4CC_SLOW_START_H
@@ -147,19 +147,77 @@ FX_FUNCTION void p4cc_limited_on_ack(const struct p4cc_params *params, struct p4
 
 	if (flow->cwnd > params->max_ssthresh && half > 0)
 		divisor = fx_max((flow->cwnd + P4CC_REACHED) / half, 1);
+	if (ack->new_segments > 0)
+		flow->smoothing = flow->cwnd > params->max_ssthresh;
 	p4cc_grow_to_threshold(flow, p4cc_growing_segments(params, ack), FX_ONE / divisor);
 }
 
-FX_FUNCTION void p4cc_slow_start_enter(struct p4cc_flow *flow, __u32 snd_nxt)
+FX_FUNCTION void p4cc_hystart_open_round(struct p4cc_flow *flow, __u32 snd_nxt)
+{
+	flow->round_end = snd_nxt;
+	flow->last_round_ns = flow->this_round_ns;
+	flow->this_round_ns = 0;
+	flow->samples = 0;
+}
+
+/* RFC9406 4.2: "RttThresh = max(MIN_RTT_THRESH, min(lastRoundMinRTT / MIN_RTT_DIVISOR, MAX_RTT_THRESH))". */
+FX_FUNCTION __u64 p4cc_hystart_threshold(const struct p4cc_params *params, const struct p4cc_flow *flow)
+{
+	return fx_clamp(fx_quotient(flow->last_round_ns, params->min_rtt_divisor, 32), params->min_rtt_thresh_ns,
+			params->max_rtt_thresh_ns);
+}
+
+/* Enters the conservative phase, or leaves it for slow start. */
+FX_FUNCTION void p4cc_hystart_sample(const struct p4cc_params *params, struct p4cc_flow *flow, __u64 rtt_ns)
+{
+	flow->this_round_ns = flow->this_round_ns ? fx_min(flow->this_round_ns, rtt_ns) : rtt_ns;
+	flow->samples = (__u32)fx_min((__u64)flow->samples + 1, 0xffffffff);
+	if (flow->samples < params->n_rtt_sample)
+		return;
+	if (flow->css_baseline_ns) {
+		if (flow->this_round_ns < flow->css_baseline_ns)
+			flow->css_baseline_ns = 0;
+	} else if (flow->last_round_ns &&
+		   flow->this_round_ns >= fx_add(flow->last_round_ns, p4cc_hystart_threshold(params, flow))) {
+		flow->css_baseline_ns = flow->this_round_ns;
+		flow->css_rounds_done = 0;
+	}
+}
+
+/* docs/algorithms/slow-start.md#hystart; returns whether slow start goes on. */
+FX_FUNCTION int p4cc_hystart_on_ack(const struct p4cc_params *params, struct p4cc_flow *flow,
+				    const struct p4cc_ack *ack)
+{
+	__u64 grown = fx_min(fx_segments(ack->new_segments), params->limit);
+
+	if (p4cc_after(ack->ack, flow->round_end)) {
+		/* RFC9406 4.2: the round in which the conservative phase began counts as a whole one. */
+		if (flow->css_baseline_ns) {
+			flow->css_rounds_done++;
+			if (flow->css_rounds_done >= params->css_rounds)
+				return 0;
+		}
+		p4cc_hystart_open_round(flow, ack->snd_nxt);
+	}
+	if (flow->css_baseline_ns)
+		grown = fx_scale(grown, fx_ratio(FX_SEGMENT, params->css_growth_divisor));
+	p4cc_set_cwnd(flow, fx_add(flow->cwnd, grown));
+	if (ack->rtt_ns)
+		p4cc_hystart_sample(params, flow, ack->rtt_ns);
+	return 1;
+}
+
+FX_FUNCTION void p4cc_slow_start_enter(const struct p4cc_params *params, struct p4cc_flow *flow, __u32 snd_nxt)
 {
 	flow->delta = FX_ONE;
-	flow->smoothing = 0;
+	flow->smoothing = params->slow_start == P4CC_LIMITED && flow->cwnd > params->max_ssthresh;
 	p4cc_gst_open_window(flow, snd_nxt);
-	flow->round_end = snd_nxt;
 	flow->round_w0 = FX_SEGMENT;
 	flow->round_increment = 0;
 	flow->round_acked = 0;
 	flow->slow_rounds = 0;
+	flow->this_round_ns = flow->css_baseline_ns = 0;
+	p4cc_hystart_open_round(flow, snd_nxt);
 }
 
 /* Returns whether slow start goes on; the threshold ends it apart from this. */
@@ -177,9 +235,29 @@ FX_FUNCTION int p4cc_slow_start_on_ack(const struct p4cc_params *params, struct 
 	case P4CC_LIMITED:
 		p4cc_limited_on_ack(params, flow, ack);
 		return 1;
+	case P4CC_HYSTART:
+		return p4cc_hystart_on_ack(params, flow, ack);
 	default:
 		p4cc_grow_to_threshold(flow, p4cc_growing_segments(params, ack), FX_ONE);
 		return 1;
+	}
+}
+
+/* Whether slow start is in its slower part. */
+FX_FUNCTION int p4cc_slow_start_is_slow(const struct p4cc_params *params, const struct p4cc_flow *flow)
+{
+	switch (params->slow_start) {
+	case P4CC_GST:
+	case P4CC_LIMITED:
+		return flow->smoothing;
+	case P4CC_RFB_SS:
+	case P4CC_SMOOTH:
+	case P4CC_P_START:
+		return flow->slow_rounds > 0;
+	case P4CC_HYSTART:
+		return flow->css_baseline_ns > 0;
+	default:
+		return 0;
 	}
 }
 

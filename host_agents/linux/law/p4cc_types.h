@@ -22,6 +22,7 @@
 #define P4CC_LIMITED 3
 #define P4CC_SMOOTH 4
 #define P4CC_P_START 5
+#define P4CC_HYSTART 6
 
 /* Values of `cwr_freeze`. */
 #define P4CC_FREEZE_OFF 0
@@ -68,6 +69,15 @@ struct p4cc_params {
 	__u64 rtt_max_ns;
 	__u64 rtt_ns;
 	__u64 max_ssthresh; /* segments */
+	__u64 min_rtt_thresh_ns;
+	__u64 max_rtt_thresh_ns;
+	__u64 min_rtt_divisor; /* Q32.32 */
+	__u64 n_rtt_sample;
+	__u64 css_growth_divisor; /* Q32.32 */
+	__u64 css_rounds;
+	__u64 limit; /* segments */
+	/* 1: the kernel's sender writes a record of each ACK (bpf/p4cc_record.h); no rule reads it. */
+	__u64 watch;
 };
 
 /* One ACK. Sequence numbers are TCP's 32 bits. */
@@ -75,6 +85,8 @@ struct p4cc_ack {
 	__u64 now_ns;
 	/* 0: not measured yet. */
 	__u64 srtt_ns;
+	/* The sample of this ACK; 0: none. */
+	__u64 rtt_ns;
 	/* Segments sent so far, first transmissions only. */
 	__u64 sent_segments;
 	/* Segments that were never sent, Q48.16; the largest value without an end. */
@@ -106,7 +118,7 @@ struct p4cc_flow {
 	/* Growth that is not yet a step of `cwnd`, in units of a fraction. */
 	__u64 low;
 	__u64 ceiling; /* segments */
-	/* DCTCP's estimate. */
+	/* DCTCP's estimate of the marked share. */
 	__u64 alpha;
 	/* GST: exponent and growth per segment, fractions, and the window in which the observation began. */
 	__u64 delta;
@@ -115,6 +127,11 @@ struct p4cc_flow {
 	/* RFB-SS, smooth and P-start: the window at the start of the round and its growth in that round. */
 	__u64 round_w0;
 	__u64 round_increment;
+	/* HyStart++: least samples of the last round and of this one, and that with which the conservative phase
+	 * began; 0: none. */
+	__u64 last_round_ns;
+	__u64 this_round_ns;
+	__u64 css_baseline_ns;
 	__u32 mode;
 	/* Packets of this observation window, and the marked ones. */
 	__u32 acked;
@@ -130,6 +147,8 @@ struct p4cc_flow {
 	__u32 round_end;
 	__u32 round_acked;
 	__u32 slow_rounds;
+	__u32 samples;
+	__u32 css_rounds_done;
 	/* The first unacknowledged byte at the last timeout. */
 	__u32 timed_out;
 	__u32 has_timed_out;

@@ -2,12 +2,15 @@
 //!
 //! The code is C, in `law`: eBPF programs include it, and this crate's tests compile it in user space and
 //! compare each window with that of `p4cc-cc`. [`Params`] are the parameters in the layout of
-//! `law/p4cc_types.h`; the loader in `loader` writes them into a program's map.
+//! `law/p4cc_types.h`, [`DelayParams`] those of `law/p4cc_delay.h`; the loader in `loader` writes
+//! them into a program's map.
 
+mod delay;
 mod params;
 
 use std::path::{Path, PathBuf};
 
+pub use delay::{DELAY_FIELDS, DELAY_SENDERS, DelayParams};
 pub use params::{FIELDS, Growth, Params, SENDERS, SLOW_STARTS};
 
 /// The folder of the senders' headers.

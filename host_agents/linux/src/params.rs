@@ -8,7 +8,7 @@ use p4cc_cc::{
 };
 
 /// The fields of `struct p4cc_params`, in order.
-pub const FIELDS: [&str; 26] = [
+pub const FIELDS: [&str; 34] = [
     "sender",
     "slow_start",
     "growth_by_segment",
@@ -35,13 +35,21 @@ pub const FIELDS: [&str; 26] = [
     "rtt_max_ns",
     "rtt_ns",
     "max_ssthresh",
+    "min_rtt_thresh_ns",
+    "max_rtt_thresh_ns",
+    "min_rtt_divisor",
+    "n_rtt_sample",
+    "css_growth_divisor",
+    "css_rounds",
+    "limit",
+    "watch",
 ];
 
 /// Congestion avoidances in the order of their numbers.
 pub const SENDERS: [&str; 4] = ["reno_ecn", "dctcp", "d2tcp", "l2tcp"];
 
 /// Slow starts in the order of their numbers.
-pub const SLOW_STARTS: [&str; 6] = ["standard", "gst", "rfb_ss", "limited", "smooth", "p_start"];
+pub const SLOW_STARTS: [&str; 7] = ["standard", "gst", "rfb_ss", "limited", "smooth", "p_start", "hystart"];
 
 /// What an ACK of several segments grows the window by.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -89,6 +97,19 @@ impl Params {
         self
     }
 
+    /// The same parameters, with a record of each ACK for `p4cc-hosts watch`.
+    #[must_use]
+    pub fn watched(mut self) -> Self {
+        self.set("watch", 1);
+        self
+    }
+
+    /// Whether they ask for records.
+    #[must_use]
+    pub fn is_watched(&self) -> bool {
+        self.words.iter().zip(FIELDS).any(|(word, field)| field == "watch" && *word == 1)
+    }
+
     /// The words in the order of [`FIELDS`].
     #[must_use]
     pub const fn words(&self) -> &[u64; FIELDS.len()] {
@@ -126,7 +147,8 @@ impl Params {
         let bits = match name {
             "g" | "alpha0" => 62,
             "s1" | "s2" => 16,
-            "rtt_max_ns" | "rtt_ns" => 0,
+            "n_rtt_sample" | "css_rounds" => 0,
+            _ if name.ends_with("_ns") => 0,
             _ => 32,
         };
         self.set(name, fixed(value, bits));
@@ -213,6 +235,23 @@ mod tests {
         assert_eq!((word(&l2tcp, "s1"), word(&l2tcp, "w_max")), (200 << 16, 5 << 31));
         assert_eq!((word(&l2tcp, "cwr_freeze"), word(&l2tcp, "slow_start")), (2, 0));
         assert_eq!(l2tcp.bytes().len(), 8 * FIELDS.len());
+        let hystart =
+            params(r#"{"congestion_avoidance":{"name":"reno_ecn"},"slow_start":{"name":"hystart"}}"#);
+        let hystart = hystart.expect("valid parameters");
+        // RFC9406 4.3: MIN_RTT_THRESH 4 ms, MAX_RTT_THRESH 16 ms, MIN_RTT_DIVISOR 8, N_RTT_SAMPLE 8,
+        // CSS_GROWTH_DIVISOR 4, CSS_ROUNDS 5, L = 8 without pacing.
+        for (field, want) in [
+            ("slow_start", 6),
+            ("min_rtt_thresh_ns", 4_000_000),
+            ("max_rtt_thresh_ns", 16_000_000),
+            ("min_rtt_divisor", 8 << 32),
+            ("n_rtt_sample", 8),
+            ("css_growth_divisor", 4 << 32),
+            ("css_rounds", 5),
+            ("limit", 8 << 32),
+        ] {
+            assert_eq!(word(&hystart, field), want, "{field}");
+        }
     }
 
     #[test]

@@ -22,9 +22,9 @@ static void take(__u64 *words, size_t count)
 
 static void on_ack(void)
 {
-	__u64 words[11];
+	__u64 words[12];
 
-	take(words, 11);
+	take(words, 12);
 	struct p4cc_ack ack = {
 		.now_ns = words[0],
 		.srtt_ns = words[1],
@@ -37,6 +37,7 @@ static void on_ack(void)
 		.k_marks = (__u32)words[8],
 		.kdc_marks = (__u32)words[9],
 		.is_unvalidated = (__u32)words[10],
+		.rtt_ns = words[11],
 	};
 	p4cc_on_ack(&params, &flow, &ack);
 }
@@ -63,7 +64,7 @@ static void run(__u64 request)
 		break;
 	case TIMEOUT:
 		take(words, 2);
-		p4cc_on_timeout(&flow, (__u32)words[0], (__u32)words[1]);
+		p4cc_on_timeout(&params, &flow, (__u32)words[0], (__u32)words[1]);
 		break;
 	default:
 		exit(1);
@@ -81,7 +82,7 @@ int main(void)
 			continue;
 		}
 		run(request);
-		__u64 answer[5] = {flow.cwnd, flow.ssthresh, flow.alpha, flow.delta, flow.mode};
+		__u64 answer[5] = {flow.cwnd, flow.ssthresh, flow.alpha, flow.delta, p4cc_phase(&params, &flow)};
 
 		if (fwrite(answer, sizeof(answer), 1, stdout) != 1)
 			return 1;

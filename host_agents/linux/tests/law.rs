@@ -25,7 +25,7 @@ const TOLERANCE: f64 = 1e-3;
 /// What may happen to a flow.
 #[derive(Clone, Copy, Debug)]
 enum Input {
-    Ack { segments: u64, mark: Mark, is_unvalidated: bool },
+    Ack { segments: u64, mark: Mark, is_unvalidated: bool, rtt_us: u64 },
     FastRetransmit,
     Timeout,
 }
@@ -111,10 +111,11 @@ impl Pair {
     /// What the kernel's sender must say after this event.
     fn note(&mut self) {
         let window = self.control.window();
-        let mode = match self.control.phase() {
-            Phase::Avoidance => 1.0,
-            Phase::Recovery => 2.0,
-            _ => 0.0,
+        let phase = match self.control.phase() {
+            Phase::SlowStart => 0.0,
+            Phase::Smoothing => 1.0,
+            Phase::Avoidance => 2.0,
+            Phase::Recovery => 3.0,
         };
         let (alpha, delta) = (self.control.alpha(), self.control.delta());
         let nothing = f64::NAN;
@@ -123,13 +124,13 @@ impl Pair {
             window.ssthresh(),
             alpha.unwrap_or(nothing),
             delta.unwrap_or(nothing),
-            mode,
+            phase,
         ]);
         self.nxt = self.nxt.max(self.una + window.whole_segments() * SEGMENT_BYTES);
         let (cwnd, ssthresh) = (window.cwnd(), window.ssthresh());
         let differences = (self.bounds)(cwnd, ssthresh, self.limit);
         let is_near = |difference: f64| difference != 0.0 && difference.abs() < 1e-4;
-        self.is_tied = mode == 0.0 && (is_near(cwnd - ssthresh) || differences.into_iter().any(is_near));
+        self.is_tied = phase < 2.0 && (is_near(cwnd - ssthresh) || differences.into_iter().any(is_near));
         if self.is_tied
             && let Some(last) = self.wanted.last_mut()
         {
@@ -149,7 +150,9 @@ impl Pair {
         }
         self.step += 1;
         match input {
-            Input::Ack { segments, mark, is_unvalidated } => self.on_ack(segments, mark, is_unvalidated),
+            Input::Ack { segments, mark, is_unvalidated, rtt_us } => {
+                self.on_ack(segments, mark, is_unvalidated, rtt_us);
+            }
             Input::FastRetransmit if self.recover.is_some() => {}
             Input::FastRetransmit => {
                 let flight = self.flight();
@@ -168,7 +171,8 @@ impl Pair {
         }
     }
 
-    fn on_ack(&mut self, segments: u64, mark: Mark, is_unvalidated: bool) {
+    /// An ACK has a sample of the round-trip time unless `rtt_us` is zero.
+    fn on_ack(&mut self, segments: u64, mark: Mark, is_unvalidated: bool, rtt_us: u64) {
         let new_segments = segments.min(self.flight());
         self.una += new_segments * SEGMENT_BYTES;
         let now_ns = self.step * 10_000;
@@ -181,7 +185,7 @@ impl Pair {
             ack: self.una,
             snd_nxt: self.nxt,
             mark,
-            rtt: None,
+            rtt: (rtt_us > 0).then(|| Span::from_us(rtt_us)),
             srtt,
             is_unvalidated,
             flow: FlowProgress {
@@ -205,6 +209,7 @@ impl Pair {
             if mark == Mark::K { counted } else { 0 },
             if mark == Mark::Kdc { counted } else { 0 },
             u64::from(is_unvalidated),
+            rtt_us * 1_000,
         ]);
         self.note();
         if self.recover.is_some_and(|recover| self.una >= recover) {
@@ -247,23 +252,30 @@ impl Pair {
     }
 }
 
-fn input() -> impl Strategy<Value = Input> {
+/// An event; ACKs have fewer than `most` new segments.
+fn input(most: u64) -> impl Strategy<Value = Input> {
     let mark = prop_oneof![6 => Just(Mark::None), 3 => Just(Mark::K), 2 => Just(Mark::Kdc)];
+    let rtt_us = prop_oneof![1 => Just(0), 6 => 100_u64..130, 1 => 1_u64..1_000];
     prop_oneof![
-        60 => (0_u64..4, mark, prop::bool::weighted(0.05))
-            .prop_map(|(segments, mark, is_unvalidated)| Input::Ack { segments, mark, is_unvalidated }),
+        60 => (0..most, mark, prop::bool::weighted(0.05), rtt_us)
+            .prop_map(|(segments, mark, is_unvalidated, rtt_us)| Input::Ack {
+                segments,
+                mark,
+                is_unvalidated,
+                rtt_us,
+            }),
         1 => Just(Input::FastRetransmit),
         1 => Just(Input::Timeout),
     ]
 }
 
 /// Runs of one kind of ACK: a flow in which windows grow large, with and without marks.
-fn inputs() -> impl Strategy<Value = Vec<Input>> {
-    let run = (input(), 1_usize..40).prop_map(|(input, times)| match input {
+fn inputs(most: u64) -> impl Strategy<Value = Vec<Input>> {
+    let run = (input(most), 1_usize..40).prop_map(|(input, times)| match input {
         Input::Ack { .. } => vec![input; times],
         Input::FastRetransmit | Input::Timeout => vec![input],
     });
-    let mixed = prop::collection::vec(input(), 1..20);
+    let mixed = prop::collection::vec(input(most), 1..20);
     prop::collection::vec(prop_oneof![run, mixed], 1..12).prop_map(|runs| runs.concat())
 }
 
@@ -297,9 +309,24 @@ fn slow_start() -> impl Strategy<Value = String> {
         }),
         (1_u32..5).prop_map(|delta| format!(r#"{{"name":"rfb_ss","delta":{delta}}}"#)),
         (2_u32..60).prop_map(|most| format!(r#"{{"name":"limited","max_ssthresh":{most}}}"#)),
+        hystart(),
         Just(r#"{"name":"smooth"}"#.to_owned()),
         Just(r#"{"name":"p_start"}"#.to_owned()),
     ]
+}
+
+/// HyStart++ with bounds near the samples of [`input`].
+fn hystart() -> impl Strategy<Value = String> {
+    (0_u32..20, 0_u32..40, 1_u32..20, 1_u32..10, 1_u32..8, (1_u32..7, 1_u32..12)).prop_map(
+        |(low_us, more_us, divisor, samples, growth, (rounds, limit))| {
+            let (low, high) = (low_us * 1_000, (low_us + more_us) * 1_000);
+            format!(
+                r#"{{"name":"hystart","min_rtt_thresh_ns":{low},"max_rtt_thresh_ns":{high},
+                "min_rtt_divisor":{divisor},"n_rtt_sample":{samples},"css_growth_divisor":{growth},
+                "css_rounds":{rounds},"limit":{limit}}}"#
+            )
+        },
+    )
 }
 
 fn agrees(avoidance: &str, slow_start: &str, case: Case, inputs: &[Input]) -> Result<(), TestCaseError> {
@@ -323,13 +350,23 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(10_000))]
 
     #[test]
-    fn reno_ecn(slow in slow_start(), case in case(), inputs in inputs()) {
+    fn reno_ecn(slow in slow_start(), case in case(), inputs in inputs(4)) {
         agrees(r#"{"name":"reno_ecn"}"#, &slow, case, &inputs)?;
     }
 
     #[test]
-    fn dctcp(share in share(), slow in slow_start(), case in case(), inputs in inputs()) {
+    fn dctcp(share in share(), slow in slow_start(), case in case(), inputs in inputs(4)) {
         agrees(&format!(r#"{{"name":"dctcp",{share}}}"#), &slow, case, &inputs)?;
+    }
+
+    #[test]
+    fn hystart_with_any_sender(
+        avoidance in prop::sample::select(vec!["reno_ecn", "dctcp"]),
+        slow in hystart(),
+        case in case(),
+        inputs in inputs(12),
+    ) {
+        agrees(&format!(r#"{{"name":"{avoidance}"}}"#), &slow, case, &inputs)?;
     }
 
     #[test]
@@ -338,14 +375,14 @@ proptest! {
         (late, step) in (1_u32..3, prop::sample::select(vec![0.0, 0.0078125])),
         slow in slow_start(),
         case in case(),
-        inputs in inputs(),
+        inputs in inputs(4),
     ) {
         let own = format!(r#""d_late":{late},"d_step":{step}"#);
         agrees(&format!(r#"{{"name":"d2tcp",{share},{own}}}"#), &slow, case, &inputs)?;
     }
 
     #[test]
-    fn l2tcp(share in share(), s1 in 0_u32..300, slow in slow_start(), case in case(), inputs in inputs()) {
+    fn l2tcp(share in share(), s1 in 0_u32..300, slow in slow_start(), case in case(), inputs in inputs(4)) {
         agrees(&format!(r#"{{"name":"l2tcp",{share},"s1":{s1}}}"#), &slow, case, &inputs)?;
     }
 
@@ -367,7 +404,7 @@ proptest! {
         for ack in &acks {
             let [una, nxt, new, k, kdc, time] =
                 std::array::from_fn(|place| ack[place] >> exponents[place]);
-            words.extend([1, time << 20, time << 8, nxt << 16, new << 30, time << 24, una, nxt, new, k, kdc, 0]);
+            words.extend([1, time << 20, time << 8, nxt << 16, new << 30, time << 24, una, nxt, new, k, kdc, 0, time << 12]);
         }
         words.push(5);
         let count = 5 * (acks.len() + 1);

@@ -3,13 +3,18 @@
 use std::path::{Path, PathBuf};
 
 use clap::{Args, Parser, Subcommand};
-use p4cc_cc::{AlgorithmConfig, AlgorithmSpec, InitialWindow, ParamValue, Window};
-use p4cc_linux::{Growth, Params, SENDERS};
-use serde_json::{Map, Value, json};
+use p4cc_cc::{
+    AlgorithmConfig, AlgorithmSpec, InitialWindow, IntEncoding, PacketSize, ParamValue, RateEnvironment,
+    Window,
+};
+use p4cc_linux::{DELAY_SENDERS, DelayParams, Growth, Params, SENDERS};
+use p4cc_units::{Bytes, Rate, Span};
+use serde_json::{Map, json};
 
 use crate::error::{Failure, Outcome};
 use crate::pins::Pins;
-use crate::{feedback, kernel, route, sender};
+use crate::sender::Rules;
+use crate::{check, feedback, kernel, profile, route, sender, watch};
 
 /// p4cc's senders in the Linux kernel.
 #[derive(Debug, Parser)]
@@ -32,10 +37,34 @@ enum Command {
     Status,
     /// Show all counters, and the last connections that closed, as JSON.
     Stats,
-    /// Unload one sender, or all senders and the option; sockets change to the system's default.
+    /// Write the records of watched senders until SIGINT or SIGTERM
+    #[command(long_about = WATCH)]
+    Watch {
+        /// Sockets in this control group (not those below it) only; repeatable.
+        #[arg(long)]
+        cgroup: Vec<PathBuf>,
+        /// File for the lines, in place of standard output.
+        #[arg(long, short)]
+        output: Option<PathBuf>,
+    },
+    /// Look whether the programs would find all their fields in another kernel
+    Check {
+        /// The kernel's BTF: a file like /sys/kernel/btf/vmlinux, or an uncompressed vmlinux.
+        #[arg(long)]
+        btf: PathBuf,
+    },
+    /// Unload one sender, or all senders, the option and profiles; sockets change to the system's default.
     Unload {
         /// Name of the sender; all without it.
         name: Option<String>,
+    },
+    /// Set the code points on the wire of interfaces: `gst` (11, 10, 01) or `sce` (10, 01, 11), the kernel's
+    Profile {
+        /// `gst` or `sce`.
+        profile: String,
+        /// An Ethernet interface of this network namespace; repeatable.
+        #[arg(long, required = true)]
+        dev: Vec<String>,
     },
     /// Let the connections of a route use a sender (`none`: the system's default).
     Route {
@@ -45,6 +74,31 @@ enum Command {
         name: String,
     },
 }
+
+const WATCH: &str = "\
+Write the records of senders that were loaded with --watch, one JSON object a line, until SIGINT or SIGTERM.
+
+  time_ns            the kernel's monotonic clock (Python: time.monotonic_ns())
+  event              ack, recovery, timeout, exit (of a recovery) or undo (of a spurious one); the rest is
+                     the state after it
+  name               the sender's name
+  local, remote      address:port of both ends
+  netns              cookie of the socket's network namespace
+  cgroup             id of its control group: the inode of its folder
+  started_ns         when the flow began; tells connections with equal addresses and ports apart
+  acked_bytes        payload acknowledged since then
+  new_segments       segments that this ACK acknowledged
+  flight_segments    segments in flight, before what the ACK lets go
+  cwnd_segments      window, with its fraction
+  ssthresh_segments  slow start threshold; null: none yet
+  alpha              DCTCP's estimate; null: the sender has none
+  delta              GST's exponent; null: the slow start has none
+  srtt_ns            smoothed round-trip time; null: no sample yet
+  k_marks, kdc_marks marks above K and K_dc that the sender has counted since the flow began
+  phase              slow_start, smoothing, avoidance or recovery
+
+\"p4cc-hosts: watching\" on standard error says that records count from now on; at the end it says how many
+were written, and how many were lost because the ring was full.";
 
 #[derive(Debug, Args)]
 struct Load {
@@ -71,11 +125,12 @@ struct Set {
 
 #[derive(Debug, Args)]
 struct SenderArgs {
-    /// Congestion avoidance: `reno_ecn`, `dctcp`, `d2tcp` or `l2tcp`; for `set`, by default the loaded one.
+    /// By window: `reno_ecn`, `dctcp`, `d2tcp` or `l2tcp`; by rate: swift or timely. For `set`, by default
+    /// the loaded one.
     #[arg(long)]
     sender: Option<String>,
-    /// Slow start: standard, gst, `rfb_ss`, limited, smooth or `p_start`; by default standard, for `set`
-    /// the loaded one.
+    /// Slow start: standard, gst, `rfb_ss`, limited, smooth, `p_start` or hystart; by default standard, for
+    /// `set` the loaded one.
     #[arg(long)]
     slow_start: Option<String>,
     /// A parameter of either, as in scenarios: `k=25`, `cwr_freeze=on`.
@@ -90,34 +145,82 @@ struct SenderArgs {
     /// Grow by ACK as simulations do, not by acknowledged segment as Linux does.
     #[arg(long)]
     growth_by_ack: bool,
+    /// Rate of the interface, for senders by rate.
+    #[arg(long)]
+    line_mbps: Option<u32>,
+    /// Largest round-trip time without queues, for senders by rate.
+    #[arg(long)]
+    base_rtt_us: Option<u32>,
+    /// Write a record of each ACK for `p4cc-hosts watch`; for `set`, the sender must be loaded with it.
+    #[arg(long)]
+    watch: bool,
 }
 
+/// Payload and IP length of a full packet with TCP's timestamps on Ethernet.
+const PACKET: PacketSize = PacketSize { payload: Bytes(1_448), ip: Bytes(1_500) };
+
 impl SenderArgs {
-    fn params(&self, avoidance: &str, slow_start: &str) -> Outcome<Params> {
-        let mut config = AlgorithmConfig {
-            congestion_avoidance: AlgorithmSpec::named(avoidance),
-            slow_start: AlgorithmSpec::named(slow_start),
+    fn rules(&self, algorithm: &str, slow_start: &str) -> Outcome<Rules> {
+        if !DELAY_SENDERS.contains(&algorithm) {
+            return Ok(Rules::Window(self.params(algorithm, slow_start)?));
+        }
+        let (Some(line_mbps), Some(base_rtt_us)) = (self.line_mbps, self.base_rtt_us) else {
+            let cause = "a sender by rate must know its link";
+            return Err(Failure::new(algorithm, cause, "give --line-mbps and --base-rtt-us"));
         };
+        if self.slow_start.is_some() || self.iw.is_some() || self.ssthresh.is_some() || self.watch {
+            let cause = "a sender by rate has no slow start, first window, threshold or records";
+            return Err(Failure::new(algorithm, cause, "leave them out"));
+        }
+        let mut spec = AlgorithmSpec::named(algorithm);
+        self.each_parameter(|name, value| {
+            spec.parameters.insert(name, value);
+        })?;
+        let environment = RateEnvironment {
+            line_rate: Rate::from_bps(u64::from(line_mbps) * 1_000_000),
+            base_rtt: Span::from_us(base_rtt_us.into()),
+            // No sender here reads telemetry.
+            int: IntEncoding::hs_fixed(1),
+            packet: PACKET,
+        };
+        Ok(Rules::Paced(DelayParams::new(&spec, &environment)?))
+    }
+
+    fn each_parameter(&self, mut take: impl FnMut(String, ParamValue)) -> Outcome<()> {
         for given in &self.parameters {
             let Some((name, value)) = given.split_once('=') else {
                 return Err(Failure::new("--set", format!("{given:?} has no value"), "write NAME=VALUE"));
             };
             let value = value.parse().map_or_else(|_| ParamValue::Text(value.to_owned()), ParamValue::Number);
+            take(name.to_owned(), value);
+        }
+        Ok(())
+    }
+
+    fn params(&self, avoidance: &str, slow_start: &str) -> Outcome<Params> {
+        let mut config = AlgorithmConfig {
+            congestion_avoidance: AlgorithmSpec::named(avoidance),
+            slow_start: AlgorithmSpec::named(slow_start),
+        };
+        self.each_parameter(|name, value| {
             // A name that the slow start does not have is the sender's, or an error that names it.
-            let spec = if has_parameter(slow_start, name) {
+            let spec = if has_parameter(slow_start, &name) {
                 &mut config.slow_start
             } else {
                 &mut config.congestion_avoidance
             };
-            spec.parameters.insert(name.to_owned(), value);
-        }
+            spec.parameters.insert(name, value);
+        })?;
         let initial = InitialWindow {
             cwnd_segments: self.iw.unwrap_or(1.0),
             ssthresh_segments: self.ssthresh.unwrap_or(Window::MAX_SEGMENTS),
             ..InitialWindow::default()
         };
         let growth = if self.growth_by_ack { Growth::ByAck } else { Growth::BySegment };
-        let params = Params::new(&config, initial, growth)?;
+        let mut params = Params::new(&config, initial, growth)?;
+        if self.watch {
+            params = params.watched();
+        }
         Ok(if self.iw.is_some() { params } else { params.with_kernel_window() })
     }
 }
@@ -136,8 +239,11 @@ pub fn run() -> Outcome<()> {
         Command::Set(set) => run_set(&pins, &set),
         Command::Status => status(&pins),
         Command::Stats => stats(&pins),
+        Command::Check { btf } => check::run(&btf),
+        Command::Watch { cgroup, output } => watch::run(&pins, &cgroup, output.as_deref()),
         Command::Unload { name: Some(name) } => sender::unload(&pins, &name),
         Command::Unload { name: None } => unload_all(&pins),
+        Command::Profile { profile, dev } => run_profile(&pins, &profile, &dev),
         Command::Route { prefix, name } => route::set(&prefix, &name),
     }
 }
@@ -155,19 +261,36 @@ fn run_load(pins: &Pins, load: &Load) -> Outcome<()> {
     }
     let slow_start = load.sender.slow_start.as_deref().unwrap_or("standard");
     for avoidance in senders {
-        let params = load.sender.params(avoidance, slow_start)?;
+        let rules = load.sender.rules(avoidance, slow_start)?;
         let name = load.name.clone().unwrap_or_else(|| format!("p4cc_{avoidance}"));
-        sender::load(pins, &name, &params)?;
-        println!("{name}: {avoidance} with slow start {slow_start}");
+        sender::load(pins, &name, &rules)?;
+        let slow_start = matches!(rules, Rules::Window(_)).then(|| slow_start.to_owned());
+        println!("{}", said(&name, avoidance, slow_start));
     }
     load.cgroup.iter().try_for_each(|cgroup| attach(pins, cgroup))
 }
 
+/// A sender in words.
+fn said(name: &str, algorithm: &str, slow_start: Option<String>) -> String {
+    let slow_start = slow_start.map(|slow_start| format!(" with slow start {slow_start}"));
+    format!("{name}: {algorithm}{}", slow_start.unwrap_or_default())
+}
+
 fn run_set(pins: &Pins, set: &Set) -> Outcome<()> {
-    let (avoidance, slow_start) = sender::algorithms(pins, &set.name)?;
+    let (avoidance, Some(slow_start)) = sender::algorithms(pins, &set.name)? else {
+        let remedy = "load another sender under another name";
+        return Err(Failure::new(&set.name, "a sender by rate has one set of parameters", remedy));
+    };
     let avoidance = set.sender.sender.as_deref().unwrap_or(&avoidance);
     let slow_start = set.sender.slow_start.as_deref().unwrap_or(&slow_start);
     let params = set.sender.params(avoidance, slow_start)?;
+    if params.is_watched() && !sender::is_watched(pins, &set.name)? {
+        return Err(Failure::new(
+            &set.name,
+            "was loaded without --watch",
+            "unload it and load it with --watch",
+        ));
+    }
     sender::set_for_cgroup(pins, &set.name, kernel::cgroup_id(&set.cgroup)?, &params)?;
     println!("{}: {avoidance} with slow start {slow_start} for {}", set.name, set.cgroup.display());
     Ok(())
@@ -176,6 +299,16 @@ fn run_set(pins: &Pins, set: &Set) -> Outcome<()> {
 fn attach(pins: &Pins, cgroup: &Path) -> Outcome<()> {
     feedback::attach(pins, cgroup)?;
     println!("{}: sockets opened from now on use the option", cgroup.display());
+    Ok(())
+}
+
+fn run_profile(pins: &Pins, profile: &str, interfaces: &[String]) -> Outcome<()> {
+    kernel::mount_bpffs()?;
+    pins.check()?;
+    for interface in interfaces {
+        profile::set(pins, profile, interface)?;
+        println!("{interface}: code points of profile {profile}");
+    }
     Ok(())
 }
 
@@ -190,11 +323,11 @@ fn status(pins: &Pins) -> Outcome<()> {
             println!("{name}: incomplete; p4cc-hosts unload {name}");
             continue;
         }
-        let text = sender::describe(pins, &name)?;
-        let word = |key: &str| text.get(key).and_then(Value::as_str).unwrap_or_default().to_owned();
-        println!("{name}: {} with slow start {}", word("sender"), word("slow_start"));
+        let (algorithm, slow_start) = sender::algorithms(pins, &name)?;
+        println!("{}", said(&name, &algorithm, slow_start));
     }
     pins.cgroups().iter().for_each(|id| println!("option: control group {id}"));
+    profile::describe(pins).iter().for_each(|interface| println!("profile gst: {interface}"));
     Ok(())
 }
 
@@ -217,5 +350,6 @@ fn unload_all(pins: &Pins) -> Outcome<()> {
         sender::unload(pins, &name)?;
     }
     feedback::detach(pins)?;
+    profile::remove_all(pins)?;
     pins.remove_rest()
 }

@@ -13,7 +13,8 @@ use crate::error::{Context, Outcome};
 use crate::kernel;
 use crate::pins::{self, Pins};
 
-const OBJECT: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/feedback.bpf.o"));
+/// The compiled programs.
+pub const OBJECT: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/feedback.bpf.o"));
 const MAPS: [&str; 2] = ["counters", "closed"];
 const PROGRAMS: [&str; 3] = ["count_marks", "feedback_option", "set_deadline"];
 const COUNTERS: [&str; 7] = ["negotiated", "plain", "packets", "k_marks", "kdc_marks", "accepted", "refused"];

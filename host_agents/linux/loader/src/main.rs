@@ -1,13 +1,17 @@
 //! `p4cc-hosts`: p4cc's senders in the Linux kernel, for unmodified applications.
 
+mod check;
 mod cli;
 mod counters;
 mod error;
 mod feedback;
 mod kernel;
 mod pins;
+mod profile;
+mod record;
 mod route;
 mod sender;
+mod watch;
 
 use std::process::ExitCode;
 

@@ -1,11 +1,11 @@
 //! Senders: each is a copy of one object with its own name and parameters.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::thread;
 use std::time::Duration;
 
-use libbpf_rs::{MapCore, MapFlags, MapHandle, ObjectBuilder};
-use p4cc_linux::Params;
+use libbpf_rs::{MapCore, MapFlags, MapHandle, ObjectBuilder, OpenMapMut};
+use p4cc_linux::{DelayParams, Params};
 use serde_json::{Map, Value};
 
 use crate::counters;
@@ -13,16 +13,50 @@ use crate::error::{Context, Failure, Outcome};
 use crate::kernel;
 use crate::pins::{self, Pins};
 
-const OBJECT: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/sender.bpf.o"));
+/// The compiled programs of a sender by window.
+pub const WINDOW_OBJECT: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/sender.bpf.o"));
+/// The compiled programs of a sender by rate.
+pub const PACED_OBJECT: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/paced.bpf.o"));
 /// The kernel's limit with the zero at the end.
 const NAME_BYTES: usize = 16;
 /// Maps that the command reads and writes later, besides the parameters.
 const MAPS: [&str; 3] = ["by_cgroup", "counters", "retired"];
+/// Maps that all watched senders share.
+const RECORDS: [&str; 2] = ["records", "lost"];
 /// How often, and how long apart, an unloaded name is looked for.
 const UNLOAD_TRIES: u32 = 500;
 const UNLOAD_PAUSE: Duration = Duration::from_millis(10);
 const COUNTERS: [&str; 9] =
     ["flows", "acks", "segments", "k_marks", "kdc_marks", "cuts", "recoveries", "timeouts", "plain_acks"];
+
+/// What a sender does, and the program that does it.
+#[derive(Debug)]
+pub enum Rules {
+    /// A window by marks and losses.
+    Window(Params),
+    /// A rate by round-trip times.
+    Paced(DelayParams),
+}
+
+impl Rules {
+    const fn object(&self) -> &'static [u8] {
+        match self {
+            Self::Window(_) => WINDOW_OBJECT,
+            Self::Paced(_) => PACED_OBJECT,
+        }
+    }
+
+    fn bytes(&self) -> Vec<u8> {
+        match self {
+            Self::Window(params) => params.bytes(),
+            Self::Paced(params) => params.bytes(),
+        }
+    }
+
+    fn is_watched(&self) -> bool {
+        matches!(self, Self::Window(params) if params.is_watched())
+    }
+}
 
 /// Refuses what the kernel takes for no name; a path would lead out of the folder of pins.
 fn check_name(name: &str) -> Outcome<()> {
@@ -45,7 +79,7 @@ fn folder_of(pins: &Pins, name: &str) -> Outcome<PathBuf> {
 }
 
 /// Loads a sender and registers it under `name`; the registration is the last step.
-pub fn load(pins: &Pins, name: &str, params: &Params) -> Outcome<()> {
+pub fn load(pins: &Pins, name: &str, rules: &Rules) -> Outcome<()> {
     check_name(name)?;
     if kernel::is_registered(name) {
         let cause = format!("{name:?} is a congestion control of this kernel already");
@@ -53,22 +87,28 @@ pub fn load(pins: &Pins, name: &str, params: &Params) -> Outcome<()> {
     }
     let folder = pins.sender(name);
     pins::remove(&folder)?;
-    register(pins, name, params).inspect_err(|_| {
+    register(pins, name, rules).inspect_err(|_| {
         // The message is about the first failure.
         let _ = pins::remove(&folder);
     })
 }
 
-fn register(pins: &Pins, name: &str, params: &Params) -> Outcome<()> {
+fn register(pins: &Pins, name: &str, rules: &Rules) -> Outcome<()> {
     let folder = pins.sender(name);
-    let mut open = ObjectBuilder::default().open_memory(OBJECT).context("the sender's object")?;
+    let mut open = ObjectBuilder::default().open_memory(rules.object()).context("the sender's object")?;
     for mut map in open.maps_mut() {
-        if map.name() == "sender" {
-            let value =
-                map.initial_value_mut().ok_or_else(|| Failure::new("sender", "no value", "rebuild"))?;
-            value[..NAME_BYTES].copy_from_slice(&padded(name));
-        } else if map.name() == "sockets" && pins.sockets().exists() {
-            map.reuse_pinned_map(pins.sockets()).context("the storage of sockets")?;
+        let known = map.name().to_string_lossy().into_owned();
+        match known.as_str() {
+            "sender" => write_initial(&mut map, &padded(name))?,
+            ".rodata.settings" => {
+                let words = [padded(name).as_slice(), &u32::from(rules.is_watched()).to_ne_bytes()].concat();
+                write_initial(&mut map, &words)?;
+            }
+            "sockets" if pins.sockets().exists() => map.reuse_pinned_map(pins.sockets()).context(known)?,
+            _ if RECORDS.contains(&known.as_str()) => {
+                share_records(pins, &mut map, &known, rules.is_watched())?
+            }
+            _ => {}
         }
     }
     let mut object = open.load().context("the kernel refuses the sender")?;
@@ -79,8 +119,15 @@ fn register(pins: &Pins, name: &str, params: &Params) -> Outcome<()> {
         match known.as_str() {
             "sockets" if !pins.sockets().exists() => map.pin(pins.sockets()).context("sockets")?,
             "sender" => sender = Some(map),
+            _ if RECORDS.contains(&known.as_str()) => {
+                let pin = pins.records().join(&known);
+                if rules.is_watched() && !pin.exists() {
+                    pins::create(&pins.records())?;
+                    map.pin(pin).context(known)?;
+                }
+            }
             "parameters" => {
-                map.update(&0_u32.to_ne_bytes(), &params.bytes(), MapFlags::ANY).context(&known)?;
+                map.update(&0_u32.to_ne_bytes(), &rules.bytes(), MapFlags::ANY).context(&known)?;
                 map.pin(folder.join(&known)).context(known)?;
             }
             _ if MAPS.contains(&known.as_str()) => map.pin(folder.join(&known)).context(known)?,
@@ -90,6 +137,25 @@ fn register(pins: &Pins, name: &str, params: &Params) -> Outcome<()> {
     let mut sender = sender.ok_or_else(|| Failure::new("sender", "is not in the object", "rebuild"))?;
     let mut link = sender.attach_struct_ops().context("the kernel does not register the sender")?;
     link.pin(folder.join("link")).context("link")
+}
+
+fn write_initial(map: &mut OpenMapMut<'_>, bytes: &[u8]) -> Outcome<()> {
+    let value = map.initial_value_mut().filter(|value| value.len() >= bytes.len());
+    let value = value.ok_or_else(|| Failure::new("the sender's object", "has no such value", "rebuild"))?;
+    value[..bytes.len()].copy_from_slice(bytes);
+    Ok(())
+}
+
+/// A sender that is not watched has no ring, a watched one that of the others.
+fn share_records(pins: &Pins, map: &mut OpenMapMut<'_>, name: &str, is_watched: bool) -> Outcome<()> {
+    let pin = pins.records().join(name);
+    if !is_watched {
+        map.set_autocreate(false).context(name)
+    } else if pin.exists() {
+        map.reuse_pinned_map(pin).context(name)
+    } else {
+        Ok(())
+    }
 }
 
 /// A name as the kernel keeps it, with a zero at its end.
@@ -130,23 +196,40 @@ pub fn unload(pins: &Pins, name: &str) -> Outcome<()> {
     Err(Failure::new(name, "is still registered", "another program holds it: see `bpftool link show`"))
 }
 
-/// The names of a loaded sender's congestion avoidance and slow start.
-pub fn algorithms(pins: &Pins, name: &str) -> Outcome<(String, String)> {
+/// Whether a loaded sender has a ring for its records.
+pub fn is_watched(pins: &Pins, name: &str) -> Outcome<bool> {
     let pin = folder_of(pins, name)?.join("parameters");
     let map = MapHandle::from_pinned_path(pin).context(name)?;
+    let value = map.lookup(&0_u32.to_ne_bytes(), MapFlags::ANY).context(name)?.unwrap_or_default();
+    let place = p4cc_linux::FIELDS.iter().position(|field| *field == "watch").unwrap_or(0);
+    Ok(counters::word(&value, 8 * place) == 1)
+}
+
+/// The names of a loaded sender's algorithm and of its slow start, if it has one.
+pub fn algorithms(pins: &Pins, name: &str) -> Outcome<(String, Option<String>)> {
+    let folder = folder_of(pins, name)?;
+    let map = MapHandle::from_pinned_path(folder.join("parameters")).context(name)?;
     let value = map.lookup(&0_u32.to_ne_bytes(), MapFlags::ANY).context(name)?.unwrap_or_default();
     let named = |words: &[&str], field: usize| {
         let number = counters::word(&value, 8 * field) as usize;
         words.get(number).copied().unwrap_or("unknown").to_owned()
     };
-    Ok((named(&p4cc_linux::SENDERS, 0), named(&p4cc_linux::SLOW_STARTS, 1)))
+    if is_paced(&folder) {
+        return Ok((named(&p4cc_linux::DELAY_SENDERS, 0), None));
+    }
+    Ok((named(&p4cc_linux::SENDERS, 0), Some(named(&p4cc_linux::SLOW_STARTS, 1))))
+}
+
+/// Only senders by window have parameters for control groups.
+fn is_paced(folder: &Path) -> bool {
+    !folder.join("by_cgroup").exists()
 }
 
 /// A sender's algorithms and counters.
 pub fn describe(pins: &Pins, name: &str) -> Outcome<Map<String, Value>> {
-    let (avoidance, slow_start) = algorithms(pins, name)?;
+    let (algorithm, slow_start) = algorithms(pins, name)?;
     let mut text = Map::new();
-    text.insert("sender".to_owned(), avoidance.into());
+    text.insert("sender".to_owned(), algorithm.into());
     text.insert("slow_start".to_owned(), slow_start.into());
     let counters = counters::read(&pins.sender(name).join("counters"), &COUNTERS)?;
     text.insert("counters".to_owned(), counters.into());
