@@ -17,6 +17,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, TextIO, TypedDict, cast
 
+from p4cc.lab.clock import monotonic_at
+
 if TYPE_CHECKING:
     from p4cc.json_data import JsonObject
 
@@ -152,7 +154,7 @@ class Host:
         self._tcp = plan["tcp"]
         self._addresses = plan["hosts"]
         self._metrics = metrics
-        self._start_ns = self._tcp["start_ns"] - time.time_ns() + time.monotonic_ns()
+        self._start_ns = monotonic_at(self._tcp["start_ns"])
         self._waiting = sorted(
             (Flow(flow) for flow in plan["flows"] if flow["src"] == name), key=lambda flow: flow.plan["start_ns"]
         )
