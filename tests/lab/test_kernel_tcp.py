@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import os
+import shutil
+import subprocess
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -10,8 +12,10 @@ from typing import Any
 import polars as pl
 import pytest
 
+from p4cc.dissector.generate import transport_dissector
 from p4cc.errors import UserError
 from p4cc.lab import linux_senders
+from p4cc.lab.kernel_tcp import PORT
 from p4cc.lab.plan import LabRequest, plan_lab
 from p4cc.lab.run import LabOptions, run_lab
 from tests.lab.ports import GRPC, THRIFT
@@ -232,3 +236,24 @@ def test_gst_in_the_kernel_meets_the_marks_that_the_switch_sets(own: str, tmp_pa
     assert bottleneck.level1_pkts > 0
     assert run.summary["marks_level1"] == bottleneck.level1_pkts
     assert run.summary["marks_level2"] == bottleneck.level2_pkts
+    reported = reported_marks(tmp_path)
+    assert sum(k for k, _ in reported) == bottleneck.level1_pkts
+    assert sum(kdc for _, kdc in reported) == bottleneck.level2_pkts
+
+
+def reported_marks(folder: Path) -> list[tuple[int, int]]:
+    """The last counters of each connection's ACKs, as tshark reads them where the aggregator's enter the switch."""
+    if (tshark := shutil.which("tshark")) is None:
+        return pytest.skip("tshark is not installed (Debian package tshark)")
+    dissector = folder / "p4cc.lua"
+    dissector.write_text(transport_dissector(), encoding="utf-8")
+    words = [tshark, "-X", f"lua_script:{dissector}", "-T", "fields"]
+    words += ["-e", "tcp.dstport", "-e", "p4cc_feedback.k", "-e", "p4cc_feedback.kdc", "-Y", "p4cc_feedback.k"]
+    last: dict[str, tuple[int, int]] = {}
+    for capture in sorted((folder / "lab" / "pcaps").glob("*_in.pcap")):
+        done = subprocess.run([*words, "-r", str(capture)], capture_output=True, text=True, timeout=60, check=True)
+        for line in done.stdout.splitlines():
+            port, k, kdc = line.split("\t")
+            if port != str(PORT):
+                last[port] = max(last.get(port, (0, 0)), (int(k), int(kdc)))
+    return list(last.values())
