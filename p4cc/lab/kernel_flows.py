@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Generator, Iterator, Mapping, Sequence
     from pathlib import Path
 
-    from p4cc import spec
+    from p4cc.lab.flows import PlannedFlow
     from p4cc.lab.lab import Lab
     from p4cc.lab.linux_senders import LinuxSenders
 
@@ -42,7 +42,7 @@ class KernelFlows:
     """Flows over TCP, whose senders are in the kernel."""
 
     lab: Lab
-    flows: Sequence[spec.FlowSpec]
+    flows: Sequence[PlannedFlow]
     network: dict[str, Any]
     senders: LinuxSenders | None
     """p4cc's; None where the kernel's own serve all flows."""
@@ -69,7 +69,9 @@ class KernelFlows:
             return {}
         configure(self.lab.built, str(self.lab.plan.file), self.flows, self.network)
         stop_ns = case.scenario.stop_ns
-        plan = tcp_plan(addresses, self.flows, self.network, start_ns, stop_ns, sample_ms, self._kernel_name)
+        # The option that sets a deadline is that of p4cc's senders.
+        flows = [flow if self._is_loaded(flow) else {**flow, "deadline_ns": None} for flow in self.flows]
+        plan = tcp_plan(addresses, flows, self.network, start_ns, stop_ns, sample_ms, self._kernel_name)
         (folder / "tcp.json").write_text(json.dumps(plan, indent=1), encoding="utf-8")
         made: dict[str, Program] = {}
         for host in self.hosts:
@@ -97,7 +99,7 @@ class KernelFlows:
         missing = sum(flow["id"] not in found for flow in self.flows if self._is_loaded(flow))
         return Counted(found, (f"marks of {missing} flows of the kernel's senders are unknown",) if missing else ())
 
-    def _is_loaded(self, flow: spec.FlowSpec) -> bool:
+    def _is_loaded(self, flow: PlannedFlow) -> bool:
         return self.senders is not None and _is_loaded(self.lab, self.network["algorithms"][flow["algorithm"]])
 
     def load(self) -> None:
@@ -119,7 +121,7 @@ def _is_loaded(lab: Lab, sender: Mapping[str, Any]) -> bool:
 
 
 @contextmanager
-def kernel_flows(lab: Lab, flows: Sequence[spec.FlowSpec], network: dict[str, Any]) -> Generator[KernelFlows]:
+def kernel_flows(lab: Lab, flows: Sequence[PlannedFlow], network: dict[str, Any]) -> Generator[KernelFlows]:
     """The flows of a lab that TCP sends, with p4cc's senders loaded for those that need them; raises UserError."""
     if not any(_is_loaded(lab, network["algorithms"][flow["algorithm"]]) for flow in flows):
         yield KernelFlows(lab, flows, network, None)
