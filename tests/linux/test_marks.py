@@ -20,7 +20,9 @@ GST = ("--slow-start", "gst", "--set", f"k={K_PKTS}", "--set", f"k_dc={K_DC_PKTS
 
 
 @contextmanager
-def marking(folder: Path) -> Generator[tuple[Lab, int]]:
+def marking(
+    folder: Path, codepoints: dict[tuple[int, int], int] = ecn_dual.SCE_CODEPOINTS
+) -> Generator[tuple[Lab, int]]:
     """Two hosts at a switch that marks packets for the second by two thresholds; its Thrift port."""
     port = free_port()
     with lab(folder) as it:
@@ -28,7 +30,7 @@ def marking(folder: Path) -> Generator[tuple[Lab, int]]:
         it.switch(str(ecn_dual.PROGRAM), *rate)
         with wait_for(lambda: connect(port), "Thrift to answer"):
             pass
-        ecn_dual.install(port, it.hosts, K_PKTS, K_DC_PKTS, ecn_dual.SCE_CODEPOINTS)
+        ecn_dual.install(port, it.hosts, K_PKTS, K_DC_PKTS, codepoints)
         sender, receiver = it.hosts
         for host, other in ((sender, receiver), (receiver, sender)):
             # The program routes; it answers no ARP.

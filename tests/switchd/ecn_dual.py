@@ -13,6 +13,8 @@ PROGRAM = ROOT / "p4src/v1model/ecn_dual.p4"
 CODEPOINTS = {(2, 0b01): 0b11, (2, 0b10): 0b11}
 #: Level 1 turns 10 into 01, level 2 both into 11 (ECN profiles, `sce`).
 SCE_CODEPOINTS = {(1, 0b10): 0b01, **CODEPOINTS}
+#: Level 1 turns 11 into 10, level 2 both into 01 (ECN profiles, `gst`).
+GST_CODEPOINTS = {(1, 0b11): 0b10, (2, 0b11): 0b01, (2, 0b10): 0b01}
 LEVEL_COUNTER = "egress.ecn.level_packets"
 
 

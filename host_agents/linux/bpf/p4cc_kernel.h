@@ -11,6 +11,7 @@
 #include <bpf/bpf_helpers.h>
 
 #include <bpf/bpf_core_read.h>
+#include <bpf/bpf_endian.h>
 #include <bpf/bpf_tracing.h>
 
 #pragma clang attribute push(__attribute__((preserve_access_index)), apply_to = record)
@@ -30,7 +31,32 @@ struct sock_cgroup_data {
 	struct cgroup *cgroup;
 };
 
+struct net {
+	__u64 net_cookie;
+};
+
+typedef struct {
+	struct net *net;
+} possible_net_t;
+
+struct in6_addr {
+	__u8 bytes[16];
+};
+
+struct sock_common {
+	__be32 skc_daddr;
+	__be32 skc_rcv_saddr;
+	__be16 skc_dport;
+	__u16 skc_num;
+	unsigned short skc_family;
+	possible_net_t skc_net;
+	/* In kernels with IPv6. */
+	struct in6_addr skc_v6_daddr;
+	struct in6_addr skc_v6_rcv_saddr;
+};
+
 struct sock {
+	struct sock_common __sk_common;
 	unsigned long sk_pacing_rate;
 	unsigned long sk_max_pacing_rate;
 	struct sock_cgroup_data sk_cgrp_data;
@@ -91,6 +117,8 @@ struct tcp_congestion_ops {
 /* include/net/inet_connection_sock.h. */
 #define ICSK_ACK_TIMER 2
 #define ICSK_ACK_NOW 16
+/* include/linux/socket.h. */
+#define AF_INET 2
 /* include/uapi/linux/in.h and tcp.h, whose structures are named as the kernel's own. */
 #define IPPROTO_TCP 6
 #define TCP_CONGESTION 13

@@ -5,6 +5,7 @@
 #include "p4cc_controller.h"
 #include "p4cc_feedback.h"
 #include "p4cc_kernel.h"
+#include "p4cc_watch.h"
 
 char LICENSE[] SEC("license") = "Dual BSD/GPL";
 
@@ -25,6 +26,7 @@ struct flow {
 	/* The receiver of DCTCP (docs/algorithms/window.md#dctcp-receiver). */
 	__u32 ce_state;
 	__u32 prior_rcv_nxt;
+	struct watch watch;
 };
 
 struct {
@@ -178,6 +180,8 @@ void BPF_PROG(sender_init, struct sock *sk)
 	flow->delivered = tp->delivered;
 	flow->delivered_ce = tp->delivered_ce;
 	flow->prior_rcv_nxt = tp->rcv_nxt;
+	flow->watch.started_ns = bpf_ktime_get_ns();
+	flow->watch.first_byte = tp->bytes_acked;
 	publish(tp, flow);
 	count(COUNT_FLOWS, 1);
 }
@@ -209,19 +213,26 @@ void BPF_PROG(sender_set_state, struct sock *sk, __u8 new_state)
 {
 	struct tcp_sock *tp = (struct tcp_sock *)sk;
 	struct flow *flow = bpf_sk_storage_get(&flows, sk, 0, 0);
+	const struct p4cc_params *params;
+	__u32 event = P4CC_EVENT_EXIT;
 
 	if (!flow)
 		return;
+	params = parameters_of(flow);
+	if (!params)
+		return;
 	switch (new_state) {
 	case TCP_CA_RECOVERY:
+		event = P4CC_EVENT_RECOVERY;
 		remember(flow);
 		p4cc_on_fast_retransmit(&flow->law, tp->packets_out);
 		flow->retransmit_now = 1;
 		count(COUNT_RECOVERIES, 1);
 		break;
 	case TCP_CA_LOSS:
+		event = P4CC_EVENT_TIMEOUT;
 		remember(flow);
-		p4cc_on_timeout(&flow->law, tp->packets_out, tp->snd_una);
+		p4cc_on_timeout(params, &flow->law, tp->packets_out, tp->snd_una);
 		count(COUNT_TIMEOUTS, 1);
 		break;
 	default:
@@ -230,6 +241,7 @@ void BPF_PROG(sender_set_state, struct sock *sk, __u8 new_state)
 		p4cc_on_recovery_exit(&flow->law);
 	}
 	publish(tp, flow);
+	write_record(params, sk, &flow->law, &flow->watch, event, 0);
 }
 
 SEC("struct_ops")
@@ -237,6 +249,7 @@ __u32 BPF_PROG(sender_undo_cwnd, struct sock *sk)
 {
 	struct tcp_sock *tp = (struct tcp_sock *)sk;
 	struct flow *flow = bpf_sk_storage_get(&flows, sk, 0, 0);
+	const struct p4cc_params *params;
 
 	if (!flow || flow->prior_cwnd == 0)
 		return tp->snd_cwnd;
@@ -244,6 +257,9 @@ __u32 BPF_PROG(sender_undo_cwnd, struct sock *sk)
 	p4cc_set_ssthresh(&flow->law, fx_max(flow->law.ssthresh, flow->prior_ssthresh));
 	flow->law.mode = flow->prior_mode;
 	flow->prior_cwnd = 0;
+	params = parameters_of(flow);
+	if (params)
+		write_record(params, sk, &flow->law, &flow->watch, P4CC_EVENT_UNDO, 0);
 	return (__u32)(flow->law.cwnd >> FX_SEGMENT_BITS);
 }
 
@@ -340,6 +356,9 @@ void BPF_PROG(sender_cong_control, struct sock *sk)
 		tp->snd_cwnd = least;
 	flow->retransmit_now = 0;
 	publish_rate(sk, tp, flow);
+	flow->watch.k_marks += ack.k_marks;
+	flow->watch.kdc_marks += ack.kdc_marks;
+	write_record(params, sk, &flow->law, &flow->watch, P4CC_EVENT_ACK, ack.new_segments);
 	count(COUNT_ACKS, 1);
 	count(COUNT_SEGMENTS, ack.new_segments);
 	count(COUNT_KDC, ack.kdc_marks);

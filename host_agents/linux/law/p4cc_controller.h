@@ -22,7 +22,7 @@ FX_FUNCTION void p4cc_start(const struct p4cc_params *params, struct p4cc_flow *
 	flow->mode = P4CC_IN_SLOW_START;
 	flow->has_timed_out = flow->timed_out = 0;
 	p4cc_avoidance_start(params, flow, snd_nxt);
-	p4cc_slow_start_enter(flow, snd_nxt);
+	p4cc_slow_start_enter(params, flow, snd_nxt);
 	p4cc_leave_at_threshold(flow);
 }
 
@@ -99,7 +99,8 @@ FX_FUNCTION void p4cc_on_recovery_exit(struct p4cc_flow *flow)
 }
 
 /* RFC5681 3.1: for a segment that the timer sent again already, "the value of ssthresh is held constant". */
-FX_FUNCTION void p4cc_on_timeout(struct p4cc_flow *flow, __u32 flight_segments, __u32 snd_una)
+FX_FUNCTION void p4cc_on_timeout(const struct p4cc_params *params, struct p4cc_flow *flow, __u32 flight_segments,
+				 __u32 snd_una)
 {
 	if (!flow->has_timed_out || flow->timed_out != snd_una)
 		p4cc_set_ssthresh_after_loss(flow, flight_segments);
@@ -107,7 +108,22 @@ FX_FUNCTION void p4cc_on_timeout(struct p4cc_flow *flow, __u32 flight_segments, 
 	flow->timed_out = snd_una;
 	p4cc_set_cwnd(flow, FX_SEGMENT);
 	flow->mode = P4CC_IN_SLOW_START;
-	p4cc_slow_start_enter(flow, snd_una);
+	p4cc_slow_start_enter(params, flow, snd_una);
+}
+
+/* What a flow does, in the order of host_agents/cc/src/event.rs. */
+#define P4CC_PHASE_SLOW_START 0
+#define P4CC_PHASE_SMOOTHING 1
+#define P4CC_PHASE_AVOIDANCE 2
+#define P4CC_PHASE_RECOVERY 3
+
+FX_FUNCTION __u32 p4cc_phase(const struct p4cc_params *params, const struct p4cc_flow *flow)
+{
+	if (flow->mode == P4CC_IN_AVOIDANCE)
+		return P4CC_PHASE_AVOIDANCE;
+	if (flow->mode == P4CC_IN_RECOVERY)
+		return P4CC_PHASE_RECOVERY;
+	return p4cc_slow_start_is_slow(params, flow) ? P4CC_PHASE_SMOOTHING : P4CC_PHASE_SLOW_START;
 }
 
 #endif

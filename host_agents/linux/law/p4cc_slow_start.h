@@ -147,13 +147,15 @@ FX_FUNCTION void p4cc_limited_on_ack(const struct p4cc_params *params, struct p4
 
 	if (flow->cwnd > params->max_ssthresh && half > 0)
 		divisor = fx_max((flow->cwnd + P4CC_REACHED) / half, 1);
+	if (ack->new_segments > 0)
+		flow->smoothing = flow->cwnd > params->max_ssthresh;
 	p4cc_grow_to_threshold(flow, p4cc_growing_segments(params, ack), FX_ONE / divisor);
 }
 
-FX_FUNCTION void p4cc_slow_start_enter(struct p4cc_flow *flow, __u32 snd_nxt)
+FX_FUNCTION void p4cc_slow_start_enter(const struct p4cc_params *params, struct p4cc_flow *flow, __u32 snd_nxt)
 {
 	flow->delta = FX_ONE;
-	flow->smoothing = 0;
+	flow->smoothing = params->slow_start == P4CC_LIMITED && flow->cwnd > params->max_ssthresh;
 	p4cc_gst_open_window(flow, snd_nxt);
 	flow->round_end = snd_nxt;
 	flow->round_w0 = FX_SEGMENT;
@@ -180,6 +182,22 @@ FX_FUNCTION int p4cc_slow_start_on_ack(const struct p4cc_params *params, struct 
 	default:
 		p4cc_grow_to_threshold(flow, p4cc_growing_segments(params, ack), FX_ONE);
 		return 1;
+	}
+}
+
+/* Whether slow start is in its slower part. */
+FX_FUNCTION int p4cc_slow_start_is_slow(const struct p4cc_params *params, const struct p4cc_flow *flow)
+{
+	switch (params->slow_start) {
+	case P4CC_GST:
+	case P4CC_LIMITED:
+		return flow->smoothing;
+	case P4CC_RFB_SS:
+	case P4CC_SMOOTH:
+	case P4CC_P_START:
+		return flow->slow_rounds > 0;
+	default:
+		return 0;
 	}
 }
 

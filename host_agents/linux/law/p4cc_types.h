@@ -68,6 +68,8 @@ struct p4cc_params {
 	__u64 rtt_max_ns;
 	__u64 rtt_ns;
 	__u64 max_ssthresh; /* segments */
+	/* 1: the kernel's sender writes a record of each ACK (bpf/p4cc_record.h); no rule reads it. */
+	__u64 watch;
 };
 
 /* One ACK. Sequence numbers are TCP's 32 bits. */
@@ -106,7 +108,7 @@ struct p4cc_flow {
 	/* Growth that is not yet a step of `cwnd`, in units of a fraction. */
 	__u64 low;
 	__u64 ceiling; /* segments */
-	/* DCTCP's estimate. */
+	/* DCTCP's estimate of the marked share. */
 	__u64 alpha;
 	/* GST: exponent and growth per segment, fractions, and the window in which the observation began. */
 	__u64 delta;

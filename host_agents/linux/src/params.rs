@@ -8,7 +8,7 @@ use p4cc_cc::{
 };
 
 /// The fields of `struct p4cc_params`, in order.
-pub const FIELDS: [&str; 26] = [
+pub const FIELDS: [&str; 27] = [
     "sender",
     "slow_start",
     "growth_by_segment",
@@ -35,6 +35,7 @@ pub const FIELDS: [&str; 26] = [
     "rtt_max_ns",
     "rtt_ns",
     "max_ssthresh",
+    "watch",
 ];
 
 /// Congestion avoidances in the order of their numbers.
@@ -87,6 +88,19 @@ impl Params {
     pub fn with_kernel_window(mut self) -> Self {
         self.set("initial_window", 0);
         self
+    }
+
+    /// The same parameters, with a record of each ACK for `p4cc-hosts watch`.
+    #[must_use]
+    pub fn watched(mut self) -> Self {
+        self.set("watch", 1);
+        self
+    }
+
+    /// Whether they ask for records.
+    #[must_use]
+    pub fn is_watched(&self) -> bool {
+        self.words.iter().zip(FIELDS).any(|(word, field)| field == "watch" && *word == 1)
     }
 
     /// The words in the order of [`FIELDS`].

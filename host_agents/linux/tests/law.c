@@ -63,7 +63,7 @@ static void run(__u64 request)
 		break;
 	case TIMEOUT:
 		take(words, 2);
-		p4cc_on_timeout(&flow, (__u32)words[0], (__u32)words[1]);
+		p4cc_on_timeout(&params, &flow, (__u32)words[0], (__u32)words[1]);
 		break;
 	default:
 		exit(1);
@@ -81,7 +81,7 @@ int main(void)
 			continue;
 		}
 		run(request);
-		__u64 answer[5] = {flow.cwnd, flow.ssthresh, flow.alpha, flow.delta, flow.mode};
+		__u64 answer[5] = {flow.cwnd, flow.ssthresh, flow.alpha, flow.delta, p4cc_phase(&params, &flow)};
 
 		if (fwrite(answer, sizeof(answer), 1, stdout) != 1)
 			return 1;

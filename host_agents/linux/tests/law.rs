@@ -111,10 +111,11 @@ impl Pair {
     /// What the kernel's sender must say after this event.
     fn note(&mut self) {
         let window = self.control.window();
-        let mode = match self.control.phase() {
-            Phase::Avoidance => 1.0,
-            Phase::Recovery => 2.0,
-            _ => 0.0,
+        let phase = match self.control.phase() {
+            Phase::SlowStart => 0.0,
+            Phase::Smoothing => 1.0,
+            Phase::Avoidance => 2.0,
+            Phase::Recovery => 3.0,
         };
         let (alpha, delta) = (self.control.alpha(), self.control.delta());
         let nothing = f64::NAN;
@@ -123,13 +124,13 @@ impl Pair {
             window.ssthresh(),
             alpha.unwrap_or(nothing),
             delta.unwrap_or(nothing),
-            mode,
+            phase,
         ]);
         self.nxt = self.nxt.max(self.una + window.whole_segments() * SEGMENT_BYTES);
         let (cwnd, ssthresh) = (window.cwnd(), window.ssthresh());
         let differences = (self.bounds)(cwnd, ssthresh, self.limit);
         let is_near = |difference: f64| difference != 0.0 && difference.abs() < 1e-4;
-        self.is_tied = mode == 0.0 && (is_near(cwnd - ssthresh) || differences.into_iter().any(is_near));
+        self.is_tied = phase < 2.0 && (is_near(cwnd - ssthresh) || differences.into_iter().any(is_near));
         if self.is_tied
             && let Some(last) = self.wanted.last_mut()
         {

@@ -9,7 +9,7 @@ use serde_json::{Map, Value, json};
 
 use crate::error::{Failure, Outcome};
 use crate::pins::Pins;
-use crate::{feedback, kernel, route, sender};
+use crate::{feedback, kernel, profile, route, sender, watch};
 
 /// p4cc's senders in the Linux kernel.
 #[derive(Debug, Parser)]
@@ -32,10 +32,28 @@ enum Command {
     Status,
     /// Show all counters, and the last connections that closed, as JSON.
     Stats,
-    /// Unload one sender, or all senders and the option; sockets change to the system's default.
+    /// Write the records of watched senders until SIGINT or SIGTERM
+    #[command(long_about = WATCH)]
+    Watch {
+        /// Sockets in this control group (not those below it) only; repeatable.
+        #[arg(long)]
+        cgroup: Vec<PathBuf>,
+        /// File for the lines, in place of standard output.
+        #[arg(long, short)]
+        output: Option<PathBuf>,
+    },
+    /// Unload one sender, or all senders, the option and profiles; sockets change to the system's default.
     Unload {
         /// Name of the sender; all without it.
         name: Option<String>,
+    },
+    /// Set the code points on the wire of interfaces: `gst` (11, 10, 01) or `sce` (10, 01, 11), the kernel's
+    Profile {
+        /// `gst` or `sce`.
+        profile: String,
+        /// An Ethernet interface of this network namespace; repeatable.
+        #[arg(long, required = true)]
+        dev: Vec<String>,
     },
     /// Let the connections of a route use a sender (`none`: the system's default).
     Route {
@@ -45,6 +63,31 @@ enum Command {
         name: String,
     },
 }
+
+const WATCH: &str = "\
+Write the records of senders that were loaded with --watch, one JSON object a line, until SIGINT or SIGTERM.
+
+  time_ns            the kernel's monotonic clock (Python: time.monotonic_ns())
+  event              ack, recovery, timeout, exit (of a recovery) or undo (of a spurious one); the rest is
+                     the state after it
+  name               the sender's name
+  local, remote      address:port of both ends
+  netns              cookie of the socket's network namespace
+  cgroup             id of its control group: the inode of its folder
+  started_ns         when the flow began; tells connections with equal addresses and ports apart
+  acked_bytes        payload acknowledged since then
+  new_segments       segments that this ACK acknowledged
+  flight_segments    segments in flight, before what the ACK lets go
+  cwnd_segments      window, with its fraction
+  ssthresh_segments  slow start threshold; null: none yet
+  alpha              DCTCP's estimate; null: the sender has none
+  delta              GST's exponent; null: the slow start has none
+  srtt_ns            smoothed round-trip time; null: no sample yet
+  k_marks, kdc_marks marks above K and K_dc that the sender has counted since the flow began
+  phase              slow_start, smoothing, avoidance or recovery
+
+\"p4cc-hosts: watching\" on standard error says that records count from now on; at the end it says how many
+were written, and how many were lost because the ring was full.";
 
 #[derive(Debug, Args)]
 struct Load {
@@ -90,6 +133,9 @@ struct SenderArgs {
     /// Grow by ACK as simulations do, not by acknowledged segment as Linux does.
     #[arg(long)]
     growth_by_ack: bool,
+    /// Write a record of each ACK for `p4cc-hosts watch`; for `set`, the sender must be loaded with it.
+    #[arg(long)]
+    watch: bool,
 }
 
 impl SenderArgs {
@@ -117,7 +163,10 @@ impl SenderArgs {
             ..InitialWindow::default()
         };
         let growth = if self.growth_by_ack { Growth::ByAck } else { Growth::BySegment };
-        let params = Params::new(&config, initial, growth)?;
+        let mut params = Params::new(&config, initial, growth)?;
+        if self.watch {
+            params = params.watched();
+        }
         Ok(if self.iw.is_some() { params } else { params.with_kernel_window() })
     }
 }
@@ -136,8 +185,10 @@ pub fn run() -> Outcome<()> {
         Command::Set(set) => run_set(&pins, &set),
         Command::Status => status(&pins),
         Command::Stats => stats(&pins),
+        Command::Watch { cgroup, output } => watch::run(&pins, &cgroup, output.as_deref()),
         Command::Unload { name: Some(name) } => sender::unload(&pins, &name),
         Command::Unload { name: None } => unload_all(&pins),
+        Command::Profile { profile, dev } => run_profile(&pins, &profile, &dev),
         Command::Route { prefix, name } => route::set(&prefix, &name),
     }
 }
@@ -168,6 +219,13 @@ fn run_set(pins: &Pins, set: &Set) -> Outcome<()> {
     let avoidance = set.sender.sender.as_deref().unwrap_or(&avoidance);
     let slow_start = set.sender.slow_start.as_deref().unwrap_or(&slow_start);
     let params = set.sender.params(avoidance, slow_start)?;
+    if params.is_watched() && !sender::is_watched(pins, &set.name)? {
+        return Err(Failure::new(
+            &set.name,
+            "was loaded without --watch",
+            "unload it and load it with --watch",
+        ));
+    }
     sender::set_for_cgroup(pins, &set.name, kernel::cgroup_id(&set.cgroup)?, &params)?;
     println!("{}: {avoidance} with slow start {slow_start} for {}", set.name, set.cgroup.display());
     Ok(())
@@ -176,6 +234,16 @@ fn run_set(pins: &Pins, set: &Set) -> Outcome<()> {
 fn attach(pins: &Pins, cgroup: &Path) -> Outcome<()> {
     feedback::attach(pins, cgroup)?;
     println!("{}: sockets opened from now on use the option", cgroup.display());
+    Ok(())
+}
+
+fn run_profile(pins: &Pins, profile: &str, interfaces: &[String]) -> Outcome<()> {
+    kernel::mount_bpffs()?;
+    pins.check()?;
+    for interface in interfaces {
+        profile::set(pins, profile, interface)?;
+        println!("{interface}: code points of profile {profile}");
+    }
     Ok(())
 }
 
@@ -195,6 +263,7 @@ fn status(pins: &Pins) -> Outcome<()> {
         println!("{name}: {} with slow start {}", word("sender"), word("slow_start"));
     }
     pins.cgroups().iter().for_each(|id| println!("option: control group {id}"));
+    profile::describe(pins).iter().for_each(|interface| println!("profile gst: {interface}"));
     Ok(())
 }
 
@@ -217,5 +286,6 @@ fn unload_all(pins: &Pins) -> Outcome<()> {
         sender::unload(pins, &name)?;
     }
     feedback::detach(pins)?;
+    profile::remove_all(pins)?;
     pins.remove_rest()
 }

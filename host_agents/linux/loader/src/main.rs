@@ -6,8 +6,11 @@ mod error;
 mod feedback;
 mod kernel;
 mod pins;
+mod profile;
+mod record;
 mod route;
 mod sender;
+mod watch;
 
 use std::process::ExitCode;
 

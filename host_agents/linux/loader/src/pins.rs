@@ -2,9 +2,11 @@
 //!
 //! ```text
 //! <root>/sockets                      marks of each socket, for all programs
+//! <root>/records/<map>                the ring of watched senders and its count of lost records
 //! <root>/senders/<name>/<map>, link   one sender; it is registered while `link` exists
 //! <root>/feedback/<map>               counters of the option
 //! <root>/feedback/<cgroup id>/<link>  programs attached to this control group
+//! <root>/profiles/<interface>/<link>  programs that translate code points at an interface
 //! ```
 
 use std::fs;
@@ -34,6 +36,11 @@ impl Pins {
         self.0.join("sockets")
     }
 
+    /// The folder of the ring of records.
+    pub fn records(&self) -> PathBuf {
+        self.0.join("records")
+    }
+
     /// The folder of one sender.
     pub fn sender(&self, name: &str) -> PathBuf {
         self.0.join("senders").join(name)
@@ -59,7 +66,17 @@ impl Pins {
         names(&self.feedback()).iter().filter_map(|name| name.parse().ok()).collect()
     }
 
-    /// Removes the storage of sockets, and the folders that are empty.
+    /// The folder of the interfaces with a profile of their own.
+    pub fn profiles(&self) -> PathBuf {
+        self.0.join("profiles")
+    }
+
+    /// The folders of these interfaces, in order.
+    pub fn interfaces(&self) -> Vec<String> {
+        names(&self.profiles())
+    }
+
+    /// Removes the storage of sockets, the ring of records, and the folders that are empty.
     pub fn remove_rest(&self) -> Outcome<()> {
         if !self.0.exists() {
             return Ok(());
@@ -68,6 +85,7 @@ impl Pins {
         if self.sockets().exists() {
             fs::remove_file(self.sockets()).context(self.sockets().display())?;
         }
+        remove(&self.records())?;
         for folder in [self.0.join("senders"), self.0.clone()] {
             // What is left belongs to others.
             if fs::read_dir(&folder).is_ok_and(|mut entries| entries.next().is_none()) {

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 use std::thread;
 use std::time::Duration;
 
-use libbpf_rs::{MapCore, MapFlags, MapHandle, ObjectBuilder};
+use libbpf_rs::{MapCore, MapFlags, MapHandle, ObjectBuilder, OpenMapMut};
 use p4cc_linux::Params;
 use serde_json::{Map, Value};
 
@@ -18,6 +18,8 @@ const OBJECT: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/sender.bpf.o"));
 const NAME_BYTES: usize = 16;
 /// Maps that the command reads and writes later, besides the parameters.
 const MAPS: [&str; 3] = ["by_cgroup", "counters", "retired"];
+/// Maps that all watched senders share.
+const RECORDS: [&str; 2] = ["records", "lost"];
 /// How often, and how long apart, an unloaded name is looked for.
 const UNLOAD_TRIES: u32 = 500;
 const UNLOAD_PAUSE: Duration = Duration::from_millis(10);
@@ -63,12 +65,16 @@ fn register(pins: &Pins, name: &str, params: &Params) -> Outcome<()> {
     let folder = pins.sender(name);
     let mut open = ObjectBuilder::default().open_memory(OBJECT).context("the sender's object")?;
     for mut map in open.maps_mut() {
-        if map.name() == "sender" {
-            let value =
-                map.initial_value_mut().ok_or_else(|| Failure::new("sender", "no value", "rebuild"))?;
-            value[..NAME_BYTES].copy_from_slice(&padded(name));
-        } else if map.name() == "sockets" && pins.sockets().exists() {
-            map.reuse_pinned_map(pins.sockets()).context("the storage of sockets")?;
+        let known = map.name().to_string_lossy().into_owned();
+        match known.as_str() {
+            "sender" => write_initial(&mut map, &padded(name))?,
+            ".rodata.settings" => {
+                let words = [padded(name).as_slice(), &u32::from(params.is_watched()).to_ne_bytes()].concat();
+                write_initial(&mut map, &words)?;
+            }
+            "sockets" if pins.sockets().exists() => map.reuse_pinned_map(pins.sockets()).context(known)?,
+            _ if RECORDS.contains(&known.as_str()) => share_records(pins, &mut map, &known, params)?,
+            _ => {}
         }
     }
     let mut object = open.load().context("the kernel refuses the sender")?;
@@ -79,6 +85,13 @@ fn register(pins: &Pins, name: &str, params: &Params) -> Outcome<()> {
         match known.as_str() {
             "sockets" if !pins.sockets().exists() => map.pin(pins.sockets()).context("sockets")?,
             "sender" => sender = Some(map),
+            _ if RECORDS.contains(&known.as_str()) => {
+                let pin = pins.records().join(&known);
+                if params.is_watched() && !pin.exists() {
+                    pins::create(&pins.records())?;
+                    map.pin(pin).context(known)?;
+                }
+            }
             "parameters" => {
                 map.update(&0_u32.to_ne_bytes(), &params.bytes(), MapFlags::ANY).context(&known)?;
                 map.pin(folder.join(&known)).context(known)?;
@@ -90,6 +103,25 @@ fn register(pins: &Pins, name: &str, params: &Params) -> Outcome<()> {
     let mut sender = sender.ok_or_else(|| Failure::new("sender", "is not in the object", "rebuild"))?;
     let mut link = sender.attach_struct_ops().context("the kernel does not register the sender")?;
     link.pin(folder.join("link")).context("link")
+}
+
+fn write_initial(map: &mut OpenMapMut<'_>, bytes: &[u8]) -> Outcome<()> {
+    let value = map.initial_value_mut().filter(|value| value.len() >= bytes.len());
+    let value = value.ok_or_else(|| Failure::new("the sender's object", "has no such value", "rebuild"))?;
+    value[..bytes.len()].copy_from_slice(bytes);
+    Ok(())
+}
+
+/// A sender that is not watched has no ring, a watched one that of the others.
+fn share_records(pins: &Pins, map: &mut OpenMapMut<'_>, name: &str, params: &Params) -> Outcome<()> {
+    let pin = pins.records().join(name);
+    if !params.is_watched() {
+        map.set_autocreate(false).context(name)
+    } else if pin.exists() {
+        map.reuse_pinned_map(pin).context(name)
+    } else {
+        Ok(())
+    }
 }
 
 /// A name as the kernel keeps it, with a zero at its end.
@@ -128,6 +160,15 @@ pub fn unload(pins: &Pins, name: &str) -> Outcome<()> {
         return Ok(());
     }
     Err(Failure::new(name, "is still registered", "another program holds it: see `bpftool link show`"))
+}
+
+/// Whether a loaded sender has a ring for its records.
+pub fn is_watched(pins: &Pins, name: &str) -> Outcome<bool> {
+    let pin = folder_of(pins, name)?.join("parameters");
+    let map = MapHandle::from_pinned_path(pin).context(name)?;
+    let value = map.lookup(&0_u32.to_ne_bytes(), MapFlags::ANY).context(name)?.unwrap_or_default();
+    let place = p4cc_linux::FIELDS.iter().position(|field| *field == "watch").unwrap_or(0);
+    Ok(counters::word(&value, 8 * place) == 1)
 }
 
 /// The names of a loaded sender's congestion avoidance and slow start.
