@@ -155,7 +155,11 @@ def _run(
         packets.stop()
     lines = [line for name in programs for line in events(folder / f"{name}.jsonl")]
     counted = kernel.marks(plan.plain["hosts"], lines)
-    plan.remarks += counted.remarks
+    records, lost = kernel.records(plan.plain["hosts"], lines, start_ns)
+    plan.remarks += (*counted.remarks, *lost)
+    # Records of each ACK replace the samples of their flows.
+    lines = [line for line in lines if line.get("type") != "sample" or line["flow"] not in records.flows]
+    lines += [{"type": "sample", **row} for row in records.rows]
     run = _collected(lab, plan, lines, start_ns, failed, counted.marks)
     left, also_failed = packets.left()
     return replace(run, tables=left.tables, remarks=(*run.remarks, *left.remarks), failed=(*run.failed, *also_failed))
@@ -314,7 +318,10 @@ def _collected(
         )
     flows = pl.DataFrame(rows, infer_schema_length=None) if rows else pl.DataFrame(schema=_FLOWS)
     samples = [line for line in lines if line.get("type") == "sample"]
-    windows = pl.DataFrame(samples, infer_schema_length=None).rename({"flow": "flow_id"}) if samples else pl.DataFrame()
+    windows = pl.DataFrame()
+    if samples:
+        windows = pl.DataFrame(samples, infer_schema_length=None).drop("type").rename({"flow": "flow_id"})
+        windows.sort("time_ns", maintain_order=True).write_parquet(lab.options.folder / "agents" / "windows.parquet")
     queues, drops = _bottleneck(lab, start_ns)
     return AgentRun(flows, windows, queues, _summary(flows, queues, drops), tuple(plan.remarks), tuple(failed))
 

@@ -267,6 +267,17 @@ def test_gst_in_the_kernel_meets_the_marks_that_the_switch_sets(own: str, tmp_pa
     assert bottleneck.level1_pkts > 0
     assert run.summary["marks_level1"] == bottleneck.level1_pkts
     assert run.summary["marks_level2"] == bottleneck.level2_pkts
+    windows = run.windows.sort("time_ns")
+    last = windows.group_by("flow_id").last()
+    assert last["k_marks"].sum() == bottleneck.level1_pkts, "the last record of a flow has all its marks"
+    assert last["kdc_marks"].sum() == bottleneck.level2_pkts
+    assert last["acked_bytes"].to_list() == [300_000, 300_000]
+    # Delayed ACKs acknowledge two segments; a sample each 5 ms would be some 30 rows.
+    assert len(windows) > 600_000 / 1_448 / 2
+    assert {"slow_start", "smoothing", "avoidance"} <= set(windows["phase"])
+    assert windows["alpha"].drop_nulls().is_between(0, 1).all()
+    assert windows["delta"].drop_nulls().len() > 0
+    assert pl.read_parquet(tmp_path / "lab" / "agents" / "windows.parquet").shape == windows.shape
     reported = reported_marks(tmp_path)
     assert sum(k for k, _ in reported) == bottleneck.level1_pkts
     assert sum(kdc for _, kdc in reported) == bottleneck.level2_pkts
