@@ -24,7 +24,7 @@ _COLUMNS = (
 
 @dataclass(frozen=True)
 class AckRecords:
-    """Rows of windows by flow, and how many records the kernel had no room for."""
+    """Rows of windows by flow or connection, and how many records the kernel had no room for."""
 
     rows: Sequence[dict[str, Any]]
     lost: int
@@ -62,8 +62,8 @@ class Watch:
         words = said.split()
         return int(words[3]) if len(words) == 5 and words[3].isdigit() else 0
 
-    def read(self, flows: Mapping[tuple[str, str], int], start_ns: int) -> AckRecords:
-        """Ends the process and reads its records of flows, by the ends of their connections.
+    def read(self, flows: Mapping[tuple[str, str], int] | None, start_ns: int) -> AckRecords:
+        """Ends the process and reads its records of flows, by the ends of their connections, or of all connections.
 
         `start_ns` is the monotonic clock's at time 0.
         """
@@ -72,8 +72,11 @@ class Watch:
         with contextlib.suppress(OSError), self._file.open(encoding="utf-8") as lines:
             for line in lines:
                 record = json.loads(line)
-                flow = flows.get((record["local"], record["remote"]))
-                if flow is not None:
-                    values = {name: record[name] for name in _COLUMNS}
-                    rows.append({"time_ns": max(0, record["time_ns"] - start_ns), "flow": flow, **values})
+                values = {name: record[name] for name in _COLUMNS}
+                ends = (record["local"], record["remote"])
+                time_ns = max(0, record["time_ns"] - start_ns)
+                if flows is None:
+                    rows.append({"time_ns": time_ns, "local": ends[0], "remote": ends[1], **values})
+                elif ends in flows:
+                    rows.append({"time_ns": time_ns, "flow": flows[ends], **values})
         return AckRecords(rows, lost)

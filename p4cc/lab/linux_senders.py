@@ -102,17 +102,18 @@ class LinuxSenders:
         if self.watched and self._names:
             self._watch = Watch([self.program, "--pins", str(self.pins)], file, self.place)
 
-    def records(self, flows: Mapping[tuple[str, str], int], start_ns: int) -> AckRecords:
-        """Records since then of flows, by the ends of their connections; `start_ns` is since 1970."""
+    def records(self, flows: Mapping[tuple[str, str], int] | None, start_ns: int) -> AckRecords:
+        """Records since then of flows, by the ends of their connections, or of all; `start_ns` is since 1970."""
         watch, self._watch = self._watch, None
         return AckRecords((), 0) if watch is None else watch.read(flows, monotonic_at(start_ns))
 
     def counted(self) -> dict[str, dict[str, Any]]:
         """What receivers counted, by the address and port of the sender's end."""
-        if not self._names:
-            return {}
-        closed: list[dict[str, Any]] = json.loads(self._call("stats"))["closed"]
-        return {str(one["remote"]): one for one in closed if one["received"]}
+        return {str(one["remote"]): one for one in self.closed() if one["received"]}
+
+    def closed(self) -> list[dict[str, Any]]:
+        """What each end of the last connections counted."""
+        return json.loads(self._call("stats"))["closed"] if self._names else []
 
     def unload(self) -> None:
         """Removes all of it; sockets that are left change to the system's default."""
