@@ -27,7 +27,7 @@ def dissector(
     include: IncludeDirs = None,
     define: Defines = None,
 ) -> None:
-    """Write a Wireshark dissector for p4cc's transport header, or for the headers that a program parses.
+    """Write a Wireshark dissector for p4cc's transport header and TCP option, or for the headers that a program parses.
 
     Examples:
 

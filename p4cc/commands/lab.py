@@ -193,9 +193,10 @@ def _compare(request: LabRequest, options: LabOptions, kinds: tuple[HostsName, .
         console = _console()
         for warning in report.warnings:
             console.print(f"warning: {warning}", style="yellow", highlight=False, soft_wrap=True)
-        table = Table("variant", "clock", *lab_compare.SHOWN)
+        shown = lab_compare.columns(sides)
+        table = Table("variant", "clock", *shown)
         for side in sides:
-            values = (side.numbers.get(name) for name in lab_compare.SHOWN)
+            values = (side.numbers.get(name) for name in shown)
             table.add_row(side.variant, side.clock, *("-" if value is None else f"{value:,.0f}" for value in values))
         console.print(table)
         for failure in report.failed:

@@ -43,8 +43,8 @@ class _ParserSpec(TypedDict):
 
 
 def transport_dissector() -> str:
-    """The dissector of p4cc's transport header."""
-    return _source("transport.lua")
+    """The dissector of p4cc's transport header, and of its option of TCP."""
+    return "\n".join(f"do\n{_source(name)}end\n" for name in ("transport.lua", "feedback.lua"))
 
 
 def program_dissector(parser: JsonObject, name: str) -> str:

@@ -7,7 +7,6 @@ description of the case, so the senders are those of virtual time; what an agent
 from __future__ import annotations
 
 import json
-import random
 import time
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, TypedDict
@@ -17,6 +16,7 @@ import polars as pl
 from p4cc.errors import UserError
 from p4cc.lab.agent_run import AgentRun
 from p4cc.lab.depth import Port, depth_of
+from p4cc.lab.flows import not_given, planned_flows
 from p4cc.lab.kernel_flows import kernel_flows
 from p4cc.lab.own_agent import own_command
 from p4cc.lab.packets import HostPackets
@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from p4cc import spec
+    from p4cc.lab.flows import PlannedFlow
     from p4cc.lab.kernel_flows import KernelFlows, Marks
     from p4cc.lab.lab import Lab
     from p4cc.user_algorithms.load import UserSender
@@ -46,13 +47,10 @@ PATIENCE_S = 10.0
 """Beyond the scenario's end."""
 
 
-_NOT_GIVEN = {"deadline": "deadlines are not given to agents", "close_ns": "flows are not closed before their end"}
-
-
 _FLOWS = {
     **dict.fromkeys(("src", "dst"), pl.String),
     **dict.fromkeys(("flow_id", "size_bytes", "start_ns", "finish_ns", "acked_bytes", "timeouts"), pl.Int64),
-    **dict.fromkeys(("marks_level1", "marks_level2"), pl.Int64),
+    **dict.fromkeys(("marks_level1", "marks_level2", "deadline_ns", "deadline_met"), pl.Int64),
 }
 """Of a lab without flows."""
 
@@ -61,7 +59,7 @@ class _AgentPlan(TypedDict):
     """The file that agents read; flows are there from the beginning, with their starts drawn."""
 
     hosts: dict[str, str]
-    flows: list[spec.FlowSpec]
+    flows: list[PlannedFlow]
     seed: int
     algorithms: dict[str, spec.SenderConfig]
     rdma: dict[str, spec.RdmaConfig]
@@ -126,7 +124,7 @@ def run_agents(lab: Lab, spec_json: str, own: Sequence[UserSender] = ()) -> Agen
 def _run(
     lab: Lab,
     plan: _Plan,
-    flows: Sequence[spec.FlowSpec],
+    flows: Sequence[PlannedFlow],
     kernel: KernelFlows,
     packets: HostPackets,
     own: Sequence[UserSender],
@@ -157,7 +155,11 @@ def _run(
         packets.stop()
     lines = [line for name in programs for line in events(folder / f"{name}.jsonl")]
     counted = kernel.marks(plan.plain["hosts"], lines)
-    plan.remarks += counted.remarks
+    records, lost = kernel.records(plan.plain["hosts"], lines, start_ns)
+    plan.remarks += (*counted.remarks, *lost)
+    # Records of each ACK replace the samples of their flows.
+    lines = [line for line in lines if line.get("type") != "sample" or line["flow"] not in records.flows]
+    lines += [{"type": "sample", **row} for row in records.rows]
     run = _collected(lab, plan, lines, start_ns, failed, counted.marks)
     left, also_failed = packets.left()
     return replace(run, tables=left.tables, remarks=(*run.remarks, *left.remarks), failed=(*run.failed, *also_failed))
@@ -166,7 +168,7 @@ def _run(
 def _agents(
     lab: Lab,
     plan: _Plan,
-    flows: Sequence[spec.FlowSpec],
+    flows: Sequence[PlannedFlow],
     start_ns: int,
     stop_ms: int,
     sample_ms: int | None,
@@ -195,14 +197,14 @@ def _agents(
 
 
 def _by_sender(
-    flows: Sequence[spec.FlowSpec], kernel_labels: Container[str]
-) -> tuple[list[spec.FlowSpec], list[spec.FlowSpec]]:
+    flows: Sequence[PlannedFlow], kernel_labels: Container[str]
+) -> tuple[list[PlannedFlow], list[PlannedFlow]]:
     """Flows that agents send, and flows that are the kernel's."""
     of_kernel = [flow for flow in flows if flow.get("class", "") in kernel_labels]
     return [flow for flow in flows if flow.get("class", "") not in kernel_labels], of_kernel
 
 
-def _hosts_of(flows: Sequence[spec.FlowSpec]) -> list[str]:
+def _hosts_of(flows: Sequence[PlannedFlow]) -> list[str]:
     """Hosts that send or receive, each once."""
     return list(dict.fromkeys(host for flow in flows for host in (flow["src"], flow["dst"])))
 
@@ -231,26 +233,8 @@ def _agent_plan(network: spec.NetworkSpec, lab: Lab, seed: int) -> _Plan:
         raise UserError(
             f"{reads[0]} reads, and agents only write", place=str(lab.plan.file), remedy="leave out transport.reads"
         )
-    flows: list[spec.FlowSpec] = []
-    for flow in network.get("flows", []):
-        jitter_ns = flow.get("start_jitter_ns", 0)
-        # A stream of its own for each flow, as in virtual time; the numbers are not the simulator's.
-        drawn_ns = random.Random(f"{seed}/start/{flow['id']}").randrange(jitter_ns + 1)  # noqa: S311 - no secret
-        for key, missing in _NOT_GIVEN.items():
-            if flow.get(key) is not None:
-                remarks.append(missing)
-        flows.append(
-            {
-                "id": flow["id"],
-                "src": flow["src"],
-                "dst": flow["dst"],
-                "size_bytes": flow.get("size_bytes"),
-                "algorithm": flow["algorithm"],
-                "priority": flow.get("priority", 0),
-                "class": flow.get("class", ""),
-                "start_ns": flow.get("start_ns", 0) + drawn_ns,
-            }
-        )
+    flows = planned_flows(network.get("flows", []), seed)
+    remarks += not_given(network.get("flows", []))
     plain: _AgentPlan = {
         "hosts": {host["name"]: host["ipv4"] for host in network["hosts"]},
         "flows": flows,
@@ -321,6 +305,8 @@ def _collected(
                 "start_ns": mine.get("start_ns"),
                 "finish_ns": None if fct_ns is None else mine["start_ns"] + fct_ns,
                 "fct_ns": fct_ns,
+                "deadline_ns": flow["deadline_ns"],
+                "deadline_met": _met(flow["deadline_ns"], fct_ns),
                 "acked_bytes": mine.get("acked_bytes", 0),
                 "data_pkts": mine.get("data_pkts", 0),
                 "retransmitted_pkts": mine.get("retransmitted_segments", 0),
@@ -332,7 +318,10 @@ def _collected(
         )
     flows = pl.DataFrame(rows, infer_schema_length=None) if rows else pl.DataFrame(schema=_FLOWS)
     samples = [line for line in lines if line.get("type") == "sample"]
-    windows = pl.DataFrame(samples, infer_schema_length=None).rename({"flow": "flow_id"}) if samples else pl.DataFrame()
+    windows = pl.DataFrame()
+    if samples:
+        windows = pl.DataFrame(samples, infer_schema_length=None).drop("type").rename({"flow": "flow_id"})
+        windows.sort("time_ns", maintain_order=True).write_parquet(lab.options.folder / "agents" / "windows.parquet")
     queues, drops = _bottleneck(lab, start_ns)
     return AgentRun(flows, windows, queues, _summary(flows, queues, drops), tuple(plan.remarks), tuple(failed))
 
@@ -355,6 +344,11 @@ def _bottleneck(lab: Lab, start_ns: int) -> tuple[pl.DataFrame, int | None]:
     return depth_of(arrivals, port, start_ns)
 
 
+def _met(deadline_ns: int | None, fct_ns: int | None) -> int | None:
+    """1 if a flow was complete in time, 0 if not; None without a deadline."""
+    return None if deadline_ns is None else int(fct_ns is not None and fct_ns <= deadline_ns)
+
+
 def _sum(values: pl.Series) -> int | None:
     """None where nothing of it is known."""
     return None if len(values) and values.null_count() == len(values) else int(values.sum())
@@ -371,6 +365,8 @@ def _summary(flows: pl.DataFrame, queues: pl.DataFrame, drops: int | None) -> di
         "finish_ns": finish_ns,
         "goodput_bps": total_bytes * 8e9 / finish_ns if finish_ns else None,
         **{name: _sum(flows[name]) for name in ("timeouts", "marks_level1", "marks_level2")},
+        "deadline_flows": len(flows["deadline_ns"].drop_nulls()),
+        "deadlines_met": _sum(flows["deadline_met"]),
         "drops": drops,
         "peak_queue_pkts": int(queues["depth_pkts"].max()) if not queues.is_empty() else None,  # pyright: ignore[reportArgumentType]
     }

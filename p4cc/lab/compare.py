@@ -30,9 +30,13 @@ if TYPE_CHECKING:
     from p4cc.lab.kernel_tcp import Hosts
 
 SHOWN = ("goodput_bps", "finish_ns", "timeouts", "drops", "marks_level1", "marks_level2", "peak_queue_pkts")
+_DEADLINES = ("deadline_flows", "deadlines_met")
 FIGURE = "lab.png"
 TABLE_FILE = "comparison.json"
 _PANELS = (("depth_pkts", "queue (packets)"), ("cwnd_segments", "windows (segments)"))
+_SHARED = (("alpha", "alpha", 1.0), ("srtt_ns", "round-trip time\n(ms)", 1e-6))
+"""Panels with the lines of all clocks, where there are any."""
+_COLOURS = {"virtual": 0, "linux": 2}
 _CLOCKS = {"virtual": "virtual time", "lab": "lab", "agents": "agents in the lab", "linux": "Linux in the lab"}
 """Clocks in the order of the figure's rows, with their titles."""
 
@@ -66,6 +70,11 @@ def compare(
         plain = [{"variant": side.variant, "clock": side.clock, **side.numbers} for side in sides]
         (partial / TABLE_FILE).write_text(json.dumps(plain, indent=1), encoding="utf-8")
     return sides, report, options.folder / FIGURE
+
+
+def columns(sides: list[Side]) -> tuple[str, ...]:
+    """Numbers to show; those of deadlines where flows have some."""
+    return (*SHOWN, *(_DEADLINES if any(side.numbers.get("deadline_flows") for side in sides) else ()))
 
 
 def _all(
@@ -115,7 +124,7 @@ def _virtual(request: LabRequest, options: LabOptions, variants: tuple[str, ...]
         Side(
             variant,
             "virtual",
-            {name: runs[variant].get(name) for name in SHOWN},
+            {name: runs[variant].get(name) for name in (*SHOWN, *_DEADLINES)},
             _of(windows, variant, runs[variant]["seed"]),
             _bottleneck(_of(queues, variant, runs[variant]["seed"])),
         )
@@ -149,24 +158,66 @@ def chart(sides: list[Side]) -> Chart:
     variants = list(dict.fromkeys(side.variant for side in sides))
     clocks = [clock for clock in _CLOCKS if any(side.clock == clock for side in sides)]
     rows = [(column, label, clock) for column, label in _PANELS for clock in clocks]
+    shared = [one for one in _SHARED if any(_values(side.windows, one[0]) for side in sides)]
     end_ms = max((_last_ms(side) for side in sides), default=1.0)
     panels: list[Panel] = []
     for row, (column, label, clock) in enumerate(rows):
         for at, variant in enumerate(variants):
             shown = [side for side in sides if (side.variant, side.clock) == (variant, clock)]
             lines = [line for side in shown for line in _lines(side, column)]
-            time = ("time", "ms") if row == len(rows) - 1 else ("", "")
             name = f"{label}\n{_CLOCKS[clock]}"
             panels.append(
                 Panel(
-                    Axis(*time, low=0, high=end_ms),
+                    Axis(*_time(last=not shared and row == len(rows) - 1), low=0, high=end_ms),
                     Axis("" if at else name, low=0),
                     lines,
                     "" if row else variant,
                     "not recorded" if shown and not lines else "",
                 )
             )
-    return Chart("", panels, (4.4 * len(variants), 1.7 * len(rows) + 0.6), len(variants))
+    for row, (column, label, scale) in enumerate(shared):
+        for at, variant in enumerate(variants):
+            lines = [
+                line
+                for side in sides
+                if side.variant == variant and _values(side.windows, column)
+                for line in _flow_lines(side, column, scale, _CLOCKS[side.clock] if not row else "")
+            ]
+            panels.append(
+                Panel(
+                    Axis(*_time(last=row == len(shared) - 1), low=0, high=end_ms),
+                    Axis("" if at else label, low=0),
+                    lines,
+                    "",
+                    _missing(lines),
+                    legend=not row and not at,
+                )
+            )
+    height = 1.7 * (len(rows) + len(shared)) + 0.6
+    return Chart("", panels, (4.4 * len(variants), height), len(variants))
+
+
+def _time(*, last: bool) -> tuple[str, str]:
+    """Name and unit of the time axis, which only the last row has."""
+    return ("time", "ms") if last else ("", "")
+
+
+def _missing(lines: list[Line]) -> str:
+    return "" if lines else "this sender has none"
+
+
+def _values(frame: pl.DataFrame, column: str) -> bool:
+    return column in frame.columns and frame[column].drop_nulls().len() > 0
+
+
+def _flow_lines(side: Side, column: str, scale: float, label: str) -> list[Line]:
+    """A line for each flow; the first one bears the label."""
+    colour = _COLOURS.get(side.clock, 1)
+    flows = side.windows.drop_nulls(column).sort("time_ns").group_by("flow_id", maintain_order=True)
+    return [
+        Line(*xy(flow, column, scale), label="" if nth else label, shape="steps", colour=colour, width=0.8, opacity=0.5)
+        for nth, (_, flow) in enumerate(flows)
+    ]
 
 
 def _last_ms(side: Side) -> float:
@@ -182,10 +233,6 @@ def _lines(side: Side, column: str) -> list[Line]:
     frame = side.queues if column == "depth_pkts" else side.windows
     if frame.is_empty() or column not in frame.columns:
         return []
-    colour = {"virtual": 0, "linux": 2}.get(side.clock, 1)
     if column == "depth_pkts":
-        return [Line(*xy(frame, column, 1.0), shape="steps", colour=colour, width=0.8)]
-    return [
-        Line(*xy(flow, column, 1.0), shape="steps", colour=colour, width=0.8, opacity=0.5)
-        for _, flow in frame.group_by("flow_id", maintain_order=True)
-    ]
+        return [Line(*xy(frame, column, 1.0), shape="steps", colour=_COLOURS.get(side.clock, 1), width=0.8)]
+    return _flow_lines(side, column, 1.0, "")

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from p4cc.errors import UserError
+from p4cc.lab.ack_records import AckRecords
 from p4cc.lab.kernel_tcp import KNOWN, PORT, configure, is_loaded, remark, shape, tcp_command, tcp_plan
 from p4cc.lab.linux_senders import linux_senders
 from p4cc.lab.processes import Program
@@ -16,7 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Generator, Iterator, Mapping, Sequence
     from pathlib import Path
 
-    from p4cc import spec
+    from p4cc.lab.flows import PlannedFlow
     from p4cc.lab.lab import Lab
     from p4cc.lab.linux_senders import LinuxSenders
 
@@ -42,7 +43,7 @@ class KernelFlows:
     """Flows over TCP, whose senders are in the kernel."""
 
     lab: Lab
-    flows: Sequence[spec.FlowSpec]
+    flows: Sequence[PlannedFlow]
     network: dict[str, Any]
     senders: LinuxSenders | None
     """p4cc's; None where the kernel's own serve all flows."""
@@ -67,9 +68,13 @@ class KernelFlows:
         case = self.lab.plan.case
         if not self.flows or case is None:
             return {}
+        if self.senders is not None:
+            self.senders.watch(folder / "records.ndjson")
         configure(self.lab.built, str(self.lab.plan.file), self.flows, self.network)
         stop_ns = case.scenario.stop_ns
-        plan = tcp_plan(addresses, self.flows, self.network, start_ns, stop_ns, sample_ms, self._kernel_name)
+        # The option that sets a deadline is that of p4cc's senders.
+        flows = [flow if self._is_loaded(flow) else {**flow, "deadline_ns": None} for flow in self.flows]
+        plan = tcp_plan(addresses, flows, self.network, start_ns, stop_ns, sample_ms, self._kernel_name)
         (folder / "tcp.json").write_text(json.dumps(plan, indent=1), encoding="utf-8")
         made: dict[str, Program] = {}
         for host in self.hosts:
@@ -80,6 +85,25 @@ class KernelFlows:
             made[name] = Program(f"TCP of {host}", words, folder / f"{name}.log", keeps_running=False)
         return made
 
+    def records(
+        self, addresses: Mapping[str, str], lines: Sequence[Mapping[str, Any]], start_ns: int
+    ) -> tuple[AckRecords, tuple[str, ...]]:
+        """Records of each ACK of p4cc's senders, and remarks on lost ones; `start_ns` is since 1970."""
+        if self.senders is None:
+            return AckRecords((), 0), ()
+        ports = _ports(lines)
+        ends = {
+            (f"{addresses[flow['src']]}:{ports.get(flow['id'])}", f"{addresses[flow['dst']]}:{PORT}"): flow["id"]
+            for flow in self.flows
+        }
+        found = self.senders.records(ends, start_ns)
+        sizes = {flow["id"]: flow.get("size_bytes") for flow in self.flows}
+        for row in found.rows:
+            if (size := sizes[row["flow"]]) is not None:
+                # FIN counts in the kernel.
+                row["acked_bytes"] = min(row["acked_bytes"], size)
+        return found, (f"{found.lost} records of ACKs are lost",) if found.lost else ()
+
     def marks(self, addresses: Mapping[str, str], lines: Sequence[Mapping[str, Any]]) -> Counted:
         """What receivers counted, by flow; flows of the kernel's own senders have none."""
         if self.senders is None:
@@ -88,7 +112,7 @@ class KernelFlows:
             counted = self.senders.counted()
         except UserError as error:
             return Counted({}, (f"marks of the kernel's senders are unknown: {error.cause}",))
-        ports = {line["flow"]: line["port"] for line in lines if line.get("type") == "flow"}
+        ports = _ports(lines)
         found: dict[int, Marks] = {}
         for flow in self.flows:
             one = counted.get(f"{addresses[flow['src']]}:{ports.get(flow['id'])}")
@@ -97,7 +121,7 @@ class KernelFlows:
         missing = sum(flow["id"] not in found for flow in self.flows if self._is_loaded(flow))
         return Counted(found, (f"marks of {missing} flows of the kernel's senders are unknown",) if missing else ())
 
-    def _is_loaded(self, flow: spec.FlowSpec) -> bool:
+    def _is_loaded(self, flow: PlannedFlow) -> bool:
         return self.senders is not None and _is_loaded(self.lab, self.network["algorithms"][flow["algorithm"]])
 
     def load(self) -> None:
@@ -112,6 +136,11 @@ class KernelFlows:
         return KNOWN[sender["cc"]["congestion_avoidance"]["name"]]
 
 
+def _ports(lines: Sequence[Mapping[str, Any]]) -> dict[int, int]:
+    """The sender's port of each flow."""
+    return {line["flow"]: line["port"] for line in lines if line.get("type") == "flow" and "port" in line}
+
+
 def _is_loaded(lab: Lab, sender: Mapping[str, Any]) -> bool:
     """Whether p4cc's sender serves this one of the engine's description."""
     cc = sender["cc"]
@@ -119,12 +148,13 @@ def _is_loaded(lab: Lab, sender: Mapping[str, Any]) -> bool:
 
 
 @contextmanager
-def kernel_flows(lab: Lab, flows: Sequence[spec.FlowSpec], network: dict[str, Any]) -> Generator[KernelFlows]:
+def kernel_flows(lab: Lab, flows: Sequence[PlannedFlow], network: dict[str, Any]) -> Generator[KernelFlows]:
     """The flows of a lab that TCP sends, with p4cc's senders loaded for those that need them; raises UserError."""
     if not any(_is_loaded(lab, network["algorithms"][flow["algorithm"]]) for flow in flows):
         yield KernelFlows(lab, flows, network, None)
         return
-    with linux_senders(str(lab.plan.file)) as senders:
+    watched = network["record"]["windows_interval_ns"] is not None
+    with linux_senders(str(lab.plan.file), watched=watched) as senders:
         made = KernelFlows(lab, flows, network, senders)
         made.load()
         yield made

@@ -46,6 +46,8 @@ class HostSettings:
     asks_for_ecn: bool
     iw: int
     rto_min_ns: int
+    congestion: str | None = None
+    """The kernel's name of the congestion control of its route, for sockets that choose none."""
 
 
 def remark(labels: Sequence[str], *, loaded: bool) -> str:
@@ -184,19 +186,23 @@ def configure(built: Built, place: str, flows: Sequence[Mapping[str, Any]], spec
                 place=place,
                 remedy="give each host senders of one kind",
             )
-        _set_up(built, host, next(iter(all_settings)))
+        set_up(built, host, next(iter(all_settings)))
 
 
-def _set_up(built: Built, name: str, settings: HostSettings) -> None:
+def set_up(built: Built, name: str, settings: HostSettings) -> None:
+    """Sets a host's kernel; raises UserError."""
     host = next(one for one in built.lab.hosts if one.name == name)
     address = IPv4Interface(host.ipv4)
     # 1 asks for ECN and grants it, 2 grants it only.
     ecn = 1 if settings.asks_for_ecn else 2
     rto_min_ms = max(1, settings.rto_min_ns // 1_000_000)
     route = f"{address.network} dev {host.interface} src {address.ip} mtu {ROUTE_MTU_BYTES}"
+    rest = ["initcwnd", str(settings.iw), "rto_min", f"{rto_min_ms}ms"]
+    if settings.congestion is not None:
+        rest += ["congctl", settings.congestion]
     for words in (
         ["sysctl", "-qw", f"net.ipv4.tcp_ecn={ecn}", "net.ipv4.tcp_no_metrics_save=1"],
-        ["ip", "route", "change", *route.split(), "initcwnd", str(settings.iw), "rto_min", f"{rto_min_ms}ms"],
+        ["ip", "route", "change", *route.split(), *rest],
     ):
         done = subprocess.run([*built.enter(name), *words], capture_output=True, text=True, check=False)
         if done.returncode != 0:

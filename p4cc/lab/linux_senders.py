@@ -16,6 +16,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from p4cc.errors import UserError
+from p4cc.lab.ack_records import AckRecords, Watch
+from p4cc.lab.clock import monotonic_at
 
 if TYPE_CHECKING:
     from collections.abc import Generator, Mapping, Sequence
@@ -68,6 +70,9 @@ class LinuxSenders:
     pins: Path
     cgroup: Path
     place: str
+    watched: bool = False
+    """Whether senders record each ACK."""
+    _watch: Watch | None = None
     _names: dict[str, str] = field(default_factory=dict[str, str])
 
     def load(self, sender: Mapping[str, Any]) -> str:
@@ -83,7 +88,8 @@ class LinuxSenders:
         key = " ".join(words)
         if key not in self._names:
             name = f"p4cc{os.getpid()}_{len(self._names)}"
-            self._call("load", "--name", name, "--cgroup", str(self.cgroup), *words)
+            watch = ["--watch"] if self.watched else []
+            self._call("load", "--name", name, "--cgroup", str(self.cgroup), *watch, *words)
             self._names[key] = name
         return self._names[key]
 
@@ -91,16 +97,29 @@ class LinuxSenders:
         """A command whose sockets use the option that reports marks."""
         return ["sh", "-c", f'echo $$ >{self.cgroup}/cgroup.procs && exec "$@"', "sh", *words]
 
+    def watch(self, file: Path) -> None:
+        """Writes records from now on, if loaded senders make them; raises UserError."""
+        if self.watched and self._names:
+            self._watch = Watch([self.program, "--pins", str(self.pins)], file, self.place)
+
+    def records(self, flows: Mapping[tuple[str, str], int] | None, start_ns: int) -> AckRecords:
+        """Records since then of flows, by the ends of their connections, or of all; `start_ns` is since 1970."""
+        watch, self._watch = self._watch, None
+        return AckRecords((), 0) if watch is None else watch.read(flows, monotonic_at(start_ns))
+
     def counted(self) -> dict[str, dict[str, Any]]:
         """What receivers counted, by the address and port of the sender's end."""
-        if not self._names:
-            return {}
-        closed: list[dict[str, Any]] = json.loads(self._call("stats"))["closed"]
-        return {str(one["remote"]): one for one in closed if one["received"]}
+        return {str(one["remote"]): one for one in self.closed() if one["received"]}
+
+    def closed(self) -> list[dict[str, Any]]:
+        """What each end of the last connections counted."""
+        return json.loads(self._call("stats"))["closed"] if self._names else []
 
     def unload(self) -> None:
         """Removes all of it; sockets that are left change to the system's default."""
         self._names.clear()
+        if self._watch is not None:
+            self._watch.end()
         try:
             # A load that was interrupted left pins without a name here.
             if self.pins.exists():
@@ -117,7 +136,7 @@ class LinuxSenders:
 
 
 @contextmanager
-def linux_senders(place: str) -> Generator[LinuxSenders]:
+def linux_senders(place: str, *, watched: bool = False) -> Generator[LinuxSenders]:
     """A place for a lab's senders, removed whole at its end; raises UserError where the machine has none."""
     program = command()
     if reasons := lacks():
@@ -127,7 +146,7 @@ def linux_senders(place: str) -> Generator[LinuxSenders]:
     # Only one lab runs at a time, so leftovers belong to killed labs.
     clean()
     name = f"{PREFIX}{os.getpid()}"
-    made = LinuxSenders(program, PINS / name, _cgroups(place) / name, place)
+    made = LinuxSenders(program, PINS / name, _cgroups(place) / name, place, watched)
     made.cgroup.mkdir(exist_ok=True)
     try:
         yield made

@@ -10,6 +10,7 @@ import asyncio
 import socket
 from collections import deque
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -145,15 +146,6 @@ class LiveWorld:
             if restart.switch == switch and restart.installed_ns is not None and self.now_ns >= restart.down_ns:
                 await asyncio.sleep(max(0, restart.installed_ns - self.now_ns) / 1e9)
 
-    def is_down(self, switch: str) -> bool:
-        """Whether a fault of the scenario holds a switch down, so that it reports nothing about its ports."""
-        return any(
-            one.switch == switch
-            and one.down_ns <= self.now_ns
-            and (one.installed_ns is None or self.now_ns < one.installed_ns)
-            for one in self.faults.restarts
-        )
-
 
 @dataclass
 class LiveLine(SwitchLine):
@@ -163,6 +155,10 @@ class LiveLine(SwitchLine):
     recorder: Recorder = field(kw_only=True)
     installed: asyncio.Event = field(default_factory=asyncio.Event)
     """Set once the switch holds for the first time what p4cc installs."""
+    came_up: Callable[[], None] = lambda: None
+    """Called whenever it holds that."""
+    is_up: bool = False
+    """Whether it does, as far as its connection shows."""
     _bids: deque[asyncio.Future[p4r.MasterArbitrationUpdate]] = field(
         default_factory=deque[asyncio.Future[p4r.MasterArbitrationUpdate]]
     )
@@ -186,12 +182,12 @@ class LiveLine(SwitchLine):
         """From the installation to the end of the stream."""
         client = P4Client(self.address, wait_for_ready=False)
         await client.open(complete_request=self._complete)
-        is_up = False
         try:
             session = Session(Target(self.address, self.plan.device_id, self.plan.switch), client, DEFAULT_TIMEOUT_S)
             await session.become_primary(ELECTION_ID)
             report = await install_switch(session, self.pipeline, self.plan)
-            self.client, is_up = client, True
+            self.client, self.is_up = client, True
+            self.came_up()
             say("installed", self.plan.switch, pushed=report.pipeline_pushed, updates=report.updates_written)
             if self.installed.is_set():
                 self.world.tell(SwitchChange(self.plan.switch, up=True))
@@ -200,9 +196,18 @@ class LiveLine(SwitchLine):
                 self._take(await client.receive())
         finally:
             self._give_up_bids()
-            if is_up:
+            if self.is_up:
+                self.is_up = False
                 self.world.tell(SwitchChange(self.plan.switch, up=False))
             await client.close()
+
+    def can_report(self) -> bool:
+        """Whether the switch runs. Its end may show at its port before it shows at the connection."""
+        if not self.is_up:
+            return False
+        host, _, port = self.address.rpartition(":")
+        with socket.socket() as probe:
+            return probe.connect_ex((host, int(port))) == 0
 
     def _take(self, message: p4r.StreamMessageResponse) -> None:
         """A message of the stream goes to who waits for it."""
@@ -255,13 +260,21 @@ def live_line(world: LiveWorld, plan: SwitchPlan, pipeline: Pipeline, address: s
 
 
 class PortWatch:
-    """Tells a world which interfaces of switches go down and come up, as the kernel says."""
+    """Tells a world which interfaces of switches go down and come up, as the kernel says.
 
-    def __init__(self, world: LiveWorld, interfaces: Mapping[tuple[str, int], str]) -> None:
+    A switch that is down reports nothing, and nothing of that time once it is up again.
+    """
+
+    def __init__(
+        self, world: LiveWorld, interfaces: Mapping[tuple[str, int], str], lines: Mapping[str, LiveLine]
+    ) -> None:
         """`interfaces`: by switch and port."""
         self._world = world
         self._interfaces = interfaces
-        self._up = {port: _is_up(interface) for port, interface in interfaces.items()}
+        self._lines = lines
+        self._told = {port: _is_up(interface) for port, interface in interfaces.items()}
+        for name, line in lines.items():
+            line.came_up = partial(self._take_over, name)
         self._socket = socket.socket(socket.AF_NETLINK, socket.SOCK_RAW, socket.NETLINK_ROUTE)
         self._socket.setblocking(False)
         self._socket.bind((0, _LINKS))
@@ -287,10 +300,13 @@ class PortWatch:
             pass
         for (switch, port), interface in self._interfaces.items():
             up = _is_up(interface)
-            if up != self._up[switch, port]:
-                self._up[switch, port] = up
-                if not self._world.is_down(switch):
-                    self._world.tell(PortChange(self._world.now_ns, switch, port, up))
+            if up != self._told[switch, port] and self._lines[switch].can_report():
+                self._told[switch, port] = up
+                self._world.tell(PortChange(self._world.now_ns, switch, port, up))
+
+    def _take_over(self, switch: str) -> None:
+        """A switch that is up again starts from the present states of its ports."""
+        self._told |= {at: _is_up(interface) for at, interface in self._interfaces.items() if at[0] == switch}
 
 
 def _is_up(interface: str) -> bool:

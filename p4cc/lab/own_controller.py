@@ -54,7 +54,7 @@ async def run(job: Job) -> None:
     loop.add_signal_handler(signal.SIGTERM, world.end)
     tasks = [asyncio.create_task(line.serve()) for line in lines.values()]
     tasks.append(asyncio.create_task(world.wait_for_clock()))
-    stop = PortWatch(world, _interfaces(plan)).start(loop)
+    stop = PortWatch(world, _interfaces(plan), lines).start(loop)
     try:
         for line in lines.values():
             await line.installed.wait()

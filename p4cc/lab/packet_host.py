@@ -12,11 +12,14 @@ import json
 import select
 import signal
 import socket
+import struct
 import sys
 import time
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import TypedDict
+
+from p4cc.lab.clock import monotonic_at
 
 LINGER_NS = 500_000_000
 """How long to wait for an answer to the last packet."""
@@ -24,6 +27,8 @@ ALL_PROTOCOLS = 3
 OUTGOING = 4
 """PACKET_OUTGOING: the host's own packets, as its interface shows them."""
 RECEIVE_BUFFER_BYTES = 8 << 20
+SO_TIMESTAMPNS = 35
+_TIMESPEC = struct.Struct("=qq")
 ETHERNET_BYTES = 14
 _IPV4, _UDP, _TCP = 0x0800, 17, 6
 
@@ -176,7 +181,7 @@ def _end(_signal: int, _frame: object) -> None:
 
 def run(plan: PacketPlan, host: HostPlan, link: socket.socket, sources: list[Source], arrivals: Arrivals) -> None:
     """Sends and receives to the end."""
-    start_ns = plan["start_ns"] - time.time_ns() + time.monotonic_ns()
+    start_ns = monotonic_at(plan["start_ns"])
     own_ipv4 = socket.inet_aton(host["ipv4"])
     due = [(source.due_ps, number) for number, source in enumerate(sources) if not source.is_over]
     heapq.heapify(due)
@@ -198,14 +203,17 @@ def run(plan: PacketPlan, host: HostPlan, link: socket.socket, sources: list[Sou
             return
         next_ns = min(due[0][0] // 1000, until_ns) if due else until_ns
         if poll.poll(max(0.0, (next_ns - now_ns) / 1e6)):
-            _receive(link, start_ns, own_ipv4, plan["flow_ports"], arrivals)
+            _receive(link, plan["start_ns"], own_ipv4, plan["flow_ports"], arrivals)
 
 
 def _receive(link: socket.socket, start_ns: int, own_ipv4: bytes, flow_ports: list[int], arrivals: Arrivals) -> None:
-    """Takes waiting packets, up to a bound so that sending continues."""
+    """Takes waiting packets, up to a bound so that sending continues; `start_ns` is since 1970.
+
+    The time of an arrival is the kernel's: a busy machine reads packets later.
+    """
     for _ in range(64):
         try:
-            frame, address = link.recvfrom(65_535)
+            frame, ancillary, _, address = link.recvmsg(65_535, socket.CMSG_SPACE(_TIMESPEC.size))
         except BlockingIOError:
             return
         except OSError:
@@ -213,7 +221,8 @@ def _receive(link: socket.socket, start_ns: int, own_ipv4: bytes, flow_ports: li
             time.sleep(0.001)
             return
         if address[2] != OUTGOING:
-            arrivals.take(frame, time.monotonic_ns() - start_ns, own_ipv4, flow_ports)
+            seconds, ns = _TIMESPEC.unpack(ancillary[0][2])
+            arrivals.take(frame, seconds * 1_000_000_000 + ns - start_ns, own_ipv4, flow_ports)
 
 
 def main(path: str, name: str) -> int:
@@ -227,6 +236,7 @@ def main(path: str, name: str) -> int:
     try:
         with socket.socket(socket.AF_PACKET, socket.SOCK_RAW, socket.htons(ALL_PROTOCOLS)) as link:
             link.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, RECEIVE_BUFFER_BYTES)
+            link.setsockopt(socket.SOL_SOCKET, SO_TIMESTAMPNS, 1)
             link.bind((host["interface"], ALL_PROTOCOLS))
             link.setblocking(False)
             run(plan, host, link, sources, arrivals)

@@ -12,7 +12,7 @@ import sys
 from dataclasses import asdict, dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import TYPE_CHECKING, NotRequired, TypedDict
+from typing import TYPE_CHECKING, Any, NotRequired, TypedDict
 
 from p4cc.errors import UserError
 from p4cc.running.provenance import this_p4cc
@@ -77,6 +77,8 @@ class LabReport:
     """The report of the user's controller."""
     ports: list[PortState] = field(default_factory=list["PortState"])
     """Every port after the flows."""
+    connections: list[dict[str, Any]] = field(default_factory=list["dict[str, Any]"])
+    """Of commands over p4cc's senders in the kernel: what each end counted."""
     up_s: float = 0.0
     """From the first interface to the last table entry."""
 

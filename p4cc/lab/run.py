@@ -19,6 +19,7 @@ from controller.units import CHIP_CELL_BYTES
 from p4cc.errors import InterruptedRunError, UserError
 from p4cc.lab import linux_senders, tools
 from p4cc.lab.agents import run_agents
+from p4cc.lab.applications import applications
 from p4cc.lab.control_result import read_control_result
 from p4cc.lab.controller import Job, store_pipeline, wait_for_port
 from p4cc.lab.folder import lab_folder
@@ -75,8 +76,11 @@ def run_lab(request: LabRequest, options: LabOptions, work: Callable[[Lab], None
             lab.report.ports = lab.read_ports()
             lab.report.warnings += run.remarks
             lab.report.failed += run.failed
-        for line in lab.lines:
-            lab.shells.run(line)
+        with applications(lab):
+            for line in lab.lines:
+                lab.shells.run(line)
+        if lab.report.connections:
+            lab.report.ports = lab.read_ports()
         if options.cli:
             _command_line(lab)
     return lab.report

@@ -17,7 +17,7 @@ from p4cc.errors import UserError
 from p4cc.lab.state import end_processes, in_sessions
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Callable, Iterable, Sequence
     from pathlib import Path
 
     from topos.mininet import Built
@@ -103,6 +103,8 @@ class Shells:
         self._commands: list[_Command] = []
         self._shells: list[subprocess.Popen[bytes]] = []
         self._environment: dict[str, str] | None = None
+        self.inside: Callable[[Sequence[str]], list[str]] = list
+        """What a shell's command becomes, outside of its host."""
 
     def run(self, line: Line, timeout_s: float = TIMEOUT_S) -> CommandReport:
         """Runs a line to the end of its shell; raises UserError where it cannot be started."""
@@ -111,7 +113,7 @@ class Shells:
         with log.open("wb") as output:
             try:
                 shell = subprocess.Popen(
-                    [*self._built.enter(line.host), "bash", "--norc", "-c", line.text],
+                    self.inside([*self._built.enter(line.host), "bash", "--norc", "-c", line.text]),
                     stdin=subprocess.DEVNULL,
                     stdout=output,
                     stderr=subprocess.STDOUT,

@@ -17,11 +17,18 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, TextIO, TypedDict, cast
 
+from p4cc.lab.clock import monotonic_at
+
 if TYPE_CHECKING:
     from p4cc.json_data import JsonObject
 
 TCP_WINDOW_CLAMP = 10
+DEADLINE = 0x7034
+"""The option of p4cc's senders (docs/how-to/linux-hosts.md)."""
 INFO_BYTES = 256
+SO_RCVBUFFORCE = 33
+RECEIVE_BUFFERS, MIN_RECEIVE_BUFFER_BYTES = 4, 1 << 16
+"""A fixed buffer, which the kernel does not size: room for the bookkeeping of a full window."""
 TIMESTAMPS_BYTES = 12
 """Options in each segment, which the kernel counts into its maximum segment size."""
 ZEROS = memoryview(bytes(1 << 16))
@@ -46,6 +53,8 @@ class FlowPlan(TypedDict):
     congestion: str
     """The kernel's name of its congestion control."""
     mss_bytes: int
+    deadline_ns: int | None
+    """Time from its start by which it should be complete, where its sender knows deadlines."""
 
 
 class TcpSettings(TypedDict):
@@ -102,6 +111,8 @@ class Flow:
     plan: FlowPlan
     left: int | None = field(init=False)
     """Bytes to be sent; None without an end."""
+    has_deadline: bool = False
+    """Whether the sender was told of one."""
     connection: socket.socket | None = None
     port: int | None = None
     """Of this end, once it is open."""
@@ -152,7 +163,7 @@ class Host:
         self._tcp = plan["tcp"]
         self._addresses = plan["hosts"]
         self._metrics = metrics
-        self._start_ns = self._tcp["start_ns"] - time.time_ns() + time.monotonic_ns()
+        self._start_ns = monotonic_at(self._tcp["start_ns"])
         self._waiting = sorted(
             (Flow(flow) for flow in plan["flows"] if flow["src"] == name), key=lambda flow: flow.plan["start_ns"]
         )
@@ -172,7 +183,11 @@ class Host:
         listener = socket.socket()
         listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         # The least window of all flows; connections inherit it.
-        listener.setsockopt(socket.IPPROTO_TCP, TCP_WINDOW_CLAMP, self._tcp["window_bytes"])
+        window_bytes = self._tcp["window_bytes"]
+        listener.setsockopt(
+            socket.SOL_SOCKET, SO_RCVBUFFORCE, RECEIVE_BUFFERS * window_bytes + MIN_RECEIVE_BUFFER_BYTES
+        )
+        listener.setsockopt(socket.IPPROTO_TCP, TCP_WINDOW_CLAMP, window_bytes)
         listener.setblocking(False)
         listener.bind((address, self._tcp["port"]))
         listener.listen(BACKLOG)
@@ -223,14 +238,26 @@ class Host:
                 self._select.register(connection, selectors.EVENT_READ, "arrives")
         elif isinstance(key.data, Flow):
             self._send(key.data, ready)
-        elif not _read(ready):
+        elif _read(ready):
+            self._hold_window(ready)
+        else:
             self._select.unregister(ready)
             ready.close()
             self._incoming -= 1
 
+    def _hold_window(self, connection: socket.socket) -> None:
+        """Sets the receiver's window again where the kernel has replaced it.
+
+        It does so when it first sees how much memory a segment takes, and later only where it sizes the buffer itself.
+        """
+        window_bytes = self._tcp["window_bytes"]
+        if connection.getsockopt(socket.IPPROTO_TCP, TCP_WINDOW_CLAMP) > window_bytes:
+            connection.setsockopt(socket.IPPROTO_TCP, TCP_WINDOW_CLAMP, window_bytes)
+
     def _send(self, flow: Flow, connection: socket.socket) -> None:
         """Sends as much as the kernel takes; after all data, waits until the receiver closes."""
         try:
+            self._set_deadline(flow, connection)
             for _ in range(ROUNDS):
                 if flow.left == 0:
                     break
@@ -255,6 +282,16 @@ class Host:
             self._select.unregister(connection)
             connection.close()
             flow.connection = None
+
+    def _set_deadline(self, flow: Flow, connection: socket.socket) -> None:
+        """Sets a flow's deadline before its first byte; raises OSError."""
+        deadline_ns, size = flow.plan["deadline_ns"], flow.plan["size_bytes"]
+        if flow.has_deadline or deadline_ns is None or size is None:
+            return
+        flow.has_deadline = True
+        # Zero would be none.
+        left_ns = max(1, flow.started_ns + deadline_ns - self._now_ns())
+        connection.setsockopt(socket.IPPROTO_TCP, DEADLINE, struct.pack("=QQ", size, left_ns))
 
     def _note(self, flow: Flow) -> None:
         if flow.connection is not None:

@@ -39,9 +39,14 @@ PROBES = {
     "count": 30,
 }
 FAULTS = [
-    {"between": ["h2", "s1"], "down_ns": 300_000_000, "up_ns": 350_000_000},
-    {"switch": "s1", "down_ns": 450_000_000, "up_ns": 550_000_000, "install_delay_ns": 100_000_000},
+    {"between": ["h2", "s1"], "down_ns": 300_000_000, "up_ns": 600_000_000},
+    {"switch": "s1", "down_ns": 800_000_000, "up_ns": 1_000_000_000, "install_delay_ns": 100_000_000},
 ]
+
+
+def is_probe(frame: bytes) -> bool:
+    """Whether these are the first bytes of a packet of PROBES; kernels of hosts send others, of ICMP."""
+    return frame[12:14] == b"\x08\x00" and frame[23] == 17 and frame[36:38] == bytes([0, 7])
 
 
 def test_a_controller_routes_while_links_and_a_switch_fail(own: str, tmp_path: Path) -> None:
@@ -65,7 +70,7 @@ def test_a_controller_routes_while_links_and_a_switch_fail(own: str, tmp_path: P
         "a switch tells nothing of its own ports"
     )
     assert news["value"].to_list()[:2] == [2.0, 2.0], "the port of h2"
-    due = [300_000_000, 350_000_000, 450_000_000, 650_000_000]
+    due = [300_000_000, 600_000_000, 800_000_000, 1_100_000_000]
     assert all(at >= when for at, when in zip(news["time_ns"].to_list(), due, strict=True))
     assert heard["time_ns"].to_list()[-1] > news["time_ns"].to_list()[-1], "routes are gone with the switch"
     assert [fault["what"] for fault in report.faults[:3]] == [
@@ -75,17 +80,23 @@ def test_a_controller_routes_while_links_and_a_switch_fail(own: str, tmp_path: P
     ]
     assert report.control.summary["control_packet_outs"] == len(heard)
     ages = rows.filter(pl.col("name") == "digest_age_ns")["value"].to_list()
-    assert all(0 < age < 1e9 for age in ages), "digests are on the clock of the lab"
+    assert all(0 < age < 1e11 for age in ages), "digests are on the clock of the lab, not on that of 1970"
     (sent,) = report.agents.tables["packets_sent"].to_dicts()
     assert (sent["class"], sent["host"], sent["sent_pkts"], sent["sent_bytes"]) == ("probes", "h1", 30, 30 * 142)
     arrived = report.agents.tables["packets_received"]
-    assert 10 < len(arrived) < 30, "those of the time without a switch are lost"
-    probe = bytes.fromhex(arrived["bytes"][0])
-    assert (len(probe), probe[23], probe[36:38], probe[42:]) == (60, 17, bytes([0, 7]), b"x" * 18)
+    frames = zip(arrived["time_ns"].to_list(), map(bytes.fromhex, arrived["bytes"]), strict=True)
+    probes = [(time_ns, frame) for time_ns, frame in frames if is_probe(frame)]
+    assert 0 < len(probes) <= 30, "none came twice"
+    assert {(len(frame), frame[42:]) for _, frame in probes} == {(60, b"x" * 18)}
+    (down,) = [fault for fault in report.faults if fault["what"] == "s1 goes down"]
+    (up_ns,) = news.filter(pl.col("name") == "switch_up")["time_ns"]
+    routed_ns = heard.filter(pl.col("time_ns") >= up_ns)["time_ns"].to_list()[0]
+    without_switch = [time_ns for time_ns, _ in probes if down["at_ns"] + down["late_ns"] <= time_ns < routed_ns]
+    assert not without_switch, "the switch is down, or has no route"
     counted = {row["host"]: row for row in report.agents.tables["hosts"].to_dicts()}
     assert counted["aggregator"]["refused_malformed_pkts"] == len(arrived)
     assert counted["aggregator"]["delivered_pkts"] >= 2 * 70, "packets of flows are not taken for others"
-    assert rows["time_ns"].is_between(0, 4_000_000_000).all()
+    assert rows["time_ns"].is_between(0, 100_000_000_000).all(), "times count from the start of the lab"
 
 
 def test_a_class_that_does_not_fit_is_said_before_anything_is_built(tmp_path: Path) -> None:

@@ -13,6 +13,7 @@ from scapy.layers.l2 import ARP, Ether
 from scapy.packet import Packet, Raw
 
 from p4cc.errors import UserError
+from p4cc.figures.chart import Line
 from p4cc.lab.compare import Side, chart, draw
 from p4cc.lab.depth import Port, depth_of
 
@@ -83,3 +84,21 @@ def test_both_clocks_are_drawn_and_what_was_not_recorded_is_named(tmp_path: Path
     # Flows without an end are shown up to their last sample.
     endless = Side("DCTCP", "linux", {}, windows.with_columns(time_ns=pl.Series([0, 5 * MS])), queues)
     assert {panel.x.high for panel in chart([*sides, endless]).panels} == {5.0}
+
+
+def _line(mark: object) -> Line:
+    assert isinstance(mark, Line)
+    return mark
+
+
+def test_alpha_and_round_trips_of_all_clocks_share_a_panel() -> None:
+    windows = pl.DataFrame({"time_ns": [0, MS], "flow_id": [1, 1], "cwnd_segments": [1.0, 2.0], "alpha": [1.0, 0.5]})
+    queues = pl.DataFrame({"time_ns": [0, MS], "depth_pkts": [0, 3]})
+    timed = windows.with_columns(srtt_ns=pl.Series([None, 2 * MS]))
+    clocks = {"virtual": windows, "agents": windows, "linux": timed}
+    panels = chart([Side("DCTCP", clock, {}, frame, queues) for clock, frame in clocks.items()]).panels
+    shared = {panel.y.label: panel for panel in panels[-2:]}
+    alpha, times = (list(map(_line, shared[label].marks)) for label in ("alpha", "round-trip time\n(ms)"))
+    assert [line.label for line in alpha] == ["virtual time", "agents in the lab", "Linux in the lab"]
+    assert [list(line.y) for line in times] == [[2.0]]
+    assert [panel.x.label for panel in panels] == [""] * 7 + ["time"]

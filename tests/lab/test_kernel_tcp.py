@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import os
+import shutil
+import subprocess
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -10,8 +12,10 @@ from typing import Any
 import polars as pl
 import pytest
 
+from p4cc.dissector.generate import transport_dissector
 from p4cc.errors import UserError
 from p4cc.lab import linux_senders
+from p4cc.lab.kernel_tcp import PORT, Hosts
 from p4cc.lab.plan import LabRequest, plan_lab
 from p4cc.lab.run import LabOptions, run_lab
 from tests.lab.ports import GRPC, THRIFT
@@ -117,6 +121,37 @@ def test_the_kernel_and_an_agent_share_a_port(own: str, tmp_path: Path) -> None:
     assert kernel["marks_level2"] is None, "the kernel does not tell"
     assert agent["marks_level2"] > 0, "both have made the queue that one of them alone feels"
     assert set(run.windows["flow_id"]) == {kernel["flow_id"], agent["flow_id"]}
+
+
+@pytest.mark.parametrize("hosts", ["agents", "linux"])
+def test_deadlines_reach_d2tcp(own: str, tmp_path: Path, hosts: Hosts) -> None:
+    del own
+    if hosts == "linux":
+        needs_senders()
+    data = scenario(
+        topology=STAR,
+        switch={"ecn_profile": "sce", "thresholds": {"k_rule": "fixed", "k_pkts": 4, "k_dc_pkts": 8}},
+        traffic=[
+            {"kind": "bulk", "name": name, "sources": [host], "destinations": ["aggregator"], "size_bytes": 1_500_000,
+             "deadline": {"offset_ns": deadline_ns}}
+            for name, host, deadline_ns in (("near", "h1", 450_000_000), ("far", "h2", 60_000_000_000))
+        ],
+        transport={"iw": 2, "rwnd": 40, "rto_min_ns": 200_000_000},
+        variants=[{"name": "one", "congestion_avoidance": {"name": "d2tcp"}}],
+        stop_ns=8_000_000_000,
+        record={"windows_interval_ns": 5_000_000},
+    )  # fmt: skip
+    asked = LabRequest(str(write(tmp_path, data)), grpc_base=GRPC, thrift_base=THRIFT, hosts=hosts)
+    report = run_lab(asked, LabOptions(tmp_path / "lab", cli=False, say=lambda _: None))
+    assert report.ok, report
+    run = report.agents
+    assert run is not None
+    near, far = run.flows.sort("src").iter_rows(named=True)
+    assert (near["deadline_ns"], far["deadline_ns"]) == (450_000_000, 60_000_000_000)
+    assert near["deadline_met"] == int(near["fct_ns"] <= 450_000_000)
+    assert (far["deadline_met"], run.summary["deadline_flows"]) == (1, 2)
+    # Without deadlines the flows are alike: the sender of the near one gives way less.
+    assert near["fct_ns"] < 0.9 * far["fct_ns"]
 
 
 def test_labels_that_no_flows_have_are_refused(tmp_path: Path) -> None:
@@ -232,3 +267,54 @@ def test_gst_in_the_kernel_meets_the_marks_that_the_switch_sets(own: str, tmp_pa
     assert bottleneck.level1_pkts > 0
     assert run.summary["marks_level1"] == bottleneck.level1_pkts
     assert run.summary["marks_level2"] == bottleneck.level2_pkts
+    windows = run.windows.sort("time_ns")
+    last = windows.group_by("flow_id").last()
+    assert last["k_marks"].sum() == bottleneck.level1_pkts, "the last record of a flow has all its marks"
+    assert last["kdc_marks"].sum() == bottleneck.level2_pkts
+    assert last["acked_bytes"].to_list() == [300_000, 300_000]
+    # Delayed ACKs acknowledge two segments; a sample each 5 ms would be some 30 rows.
+    assert len(windows) > 600_000 / 1_448 / 2
+    assert {"slow_start", "smoothing", "avoidance"} <= set(windows["phase"])
+    assert windows["alpha"].drop_nulls().is_between(0, 1).all()
+    assert windows["delta"].drop_nulls().len() > 0
+    assert pl.read_parquet(tmp_path / "lab" / "agents" / "windows.parquet").shape == windows.shape
+    reported = reported_marks(tmp_path)
+    assert sum(k for k, _ in reported) == bottleneck.level1_pkts
+    assert sum(kdc for _, kdc in reported) == bottleneck.level2_pkts
+
+
+def acks(folder: Path, *fields: str) -> list[list[str]]:
+    """Fields of tshark of the aggregator's segments in order, as they enter the switch; the client's port first."""
+    if (tshark := shutil.which("tshark")) is None:
+        return pytest.skip("tshark is not installed (Debian package tshark)")
+    dissector = folder / "p4cc.lua"
+    dissector.write_text(transport_dissector(), encoding="utf-8")
+    words = [tshark, "-X", f"lua_script:{dissector}", "-T", "fields", "-Y", f"tcp.srcport == {PORT}"]
+    words += [word for name in ("tcp.dstport", *fields) for word in ("-e", name)]
+    rows: list[list[str]] = []
+    for capture in sorted((folder / "lab" / "pcaps").glob("*_in.pcap")):
+        done = subprocess.run([*words, "-r", str(capture)], capture_output=True, text=True, timeout=60, check=True)
+        rows += [line.split("\t") for line in done.stdout.splitlines()]
+    return rows
+
+
+def reported_marks(folder: Path) -> list[tuple[int, int]]:
+    """The last counters of each connection."""
+    last: dict[str, tuple[int, int]] = {}
+    for port, k, kdc in acks(folder, "p4cc_feedback.k", "p4cc_feedback.kdc"):
+        if k:
+            last[port] = max(last.get(port, (0, 0)), (int(k), int(kdc)))
+    return list(last.values())
+
+
+def test_the_receiver_offers_the_scenarios_window(own: str, tmp_path: Path) -> None:
+    del own
+    asked = request(tmp_path, {"congestion_avoidance": {"name": "reno_ecn"}}, rwnd=32)
+    report = run_lab(asked, LabOptions(tmp_path / "lab", cli=False, say=lambda _: None))
+    assert report.ok, report
+    offered: dict[str, list[int]] = {}
+    for port, window in acks(tmp_path, "tcp.window_size"):
+        offered.setdefault(port, []).append(int(window))
+    assert len(offered) == 2
+    # The kernel replaces the window once, and the host's program sets it again when it reads.
+    assert {max(windows[-20:]) for windows in offered.values()} == {32 * 1_448}
