@@ -356,8 +356,8 @@ mod tests {
         assert_eq!((control.rate_bps(), control.flight_limit_bytes()), (100e9, Some(MSS)));
     }
 
-    /// docs/algorithms/window.md#reno-rules: the network's base before a sample, the first one, then an eighth of
-    /// each. Below one packet the pause shows it: nothing new is acknowledged, so the window stays.
+    /// docs/algorithms/window.md#reno-rules: the network's base before a sample, the first one, then an
+    /// eighth of each. Below one packet the pause shows it; nothing new is acknowledged, so the window stays.
     #[test]
     fn the_round_trip_of_a_pause_is_smoothed() {
         let mut control = swift(r#","initial_cwnd":0.25,"base_target_ns":1000000"#);
