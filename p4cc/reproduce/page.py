@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import TYPE_CHECKING
 
 from p4cc.reproduce.items import place
@@ -13,7 +14,17 @@ from p4cc.reproduce.markup import code, linked, plain, slug, table
 from p4cc.reproduce.run import claims_of
 from p4cc.reproduce.sums import COLUMNS, EXPECTED, sums_of
 from p4cc.reproduce.table import HEADINGS, cells_of, league_lines, number
-from p4cc.reproduce.verdict import MET, NOT_COMPARABLE, NOT_MET, OUTSIDE, WITHIN, counts, why_of
+from p4cc.reproduce.verdict import (
+    MET,
+    NOT_COMPARABLE,
+    NOT_MET,
+    OUTSIDE,
+    WITHIN,
+    by_number,
+    counts,
+    of_readings,
+    why_of,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -54,6 +65,11 @@ class _Maker:
     """Pictures that the page shows already, to the anchor of the item that shows them."""
     held: set[tuple[str, str]] = field(default_factory=set[tuple[str, str]])
     """Figures and names of claims that a league table shows."""
+
+    @cached_property
+    def readings(self) -> dict[str, list[ClaimRecord]]:
+        """The numbers of the source that count, to their claims."""
+        return by_number(claim for record in self.results.records.values() for claim in record["claims"])
 
     def words(self, text: str) -> str:
         """A text of the study as Markdown."""
@@ -272,13 +288,21 @@ def _tables(maker: _Maker, record: Record, listed: Sequence[ClaimRecord]) -> Ite
     shown = [one for one in listed if one["verdict"] is None]
     if stated:
         headings = ("claim", "source", "where, and how it is known", "ours", "band", "verdict")
-        yield from ("", *table(headings, (_stated_row(maker, record, one) for one in stated)))
+        yield from ("", *table(headings, (_stated_row(maker, record, one) for one in _below_their_heads(stated))))
     if expected:
         rows = (_row(maker, record, one, ("claim", "band", "ours", "verdict")) for one in expected)
         yield from ("", *table(("p4cc expects", "expected", "ours", ""), rows))
     if shown:
         rows = (_row(maker, record, one, ("claim", "ours")) for one in shown)
         yield from ("", *table(("shown, not judged", "ours"), rows))
+
+
+def _below_their_heads(stated: Sequence[ClaimRecord]) -> list[ClaimRecord]:
+    """Readings of a number follow the first of them that is here."""
+    first: dict[str, int] = {}
+    for at, claim in enumerate(stated):
+        first.setdefault(claim["counts_as"] or claim["name"], at)
+    return sorted(stated, key=lambda claim: first[claim["counts_as"] or claim["name"]])
 
 
 def _stated_row(maker: _Maker, record: Record, claim: ClaimRecord) -> list[str]:
@@ -289,7 +313,22 @@ def _stated_row(maker: _Maker, record: Record, claim: ClaimRecord) -> list[str]:
     known = f"{maker.words(claim['at'])}; {_READINGS.get(claim['reading'], claim['reading'])}"
     changed = len(claim["history"])
     name = f"{name} ([{changed} change{'s' if changed > 1 else ''}](#history))" if changed else name
+    name += _how_it_counts(maker, record, claim)
     return [name, paper, known, f"{ours} ({deviation})" if deviation else ours, band, verdict]
+
+
+def _how_it_counts(maker: _Maker, record: Record, claim: ClaimRecord) -> str:
+    """The remark on a number that is not one of its own in the sums."""
+    if claim["derived"]:
+        return f"; derived, not counted: {maker.words(claim['derived'])}"
+    readings = maker.readings[claim["counts_as"]]
+    if claim["counts_as"] != f"{record['figure']}.{claim['name']}":
+        figure, _, _ = claim["counts_as"].partition(".")
+        where = "" if figure == record["figure"] else f" of {plain(_called(figure))}"
+        return f"; a reading of the same number{where}"
+    if len(readings) == 1:
+        return ""
+    return f"; counts once with its other readings ({len(readings) - 1}): {of_readings(readings)}"
 
 
 def _row(maker: _Maker, record: Record, claim: ClaimRecord, columns: Sequence[str]) -> list[str]:

@@ -41,8 +41,8 @@ _PICTURE = re.compile(r"\]\(([a-z0-9_]+/[a-z0-9-]+\.(?:png|svg|pdf))\)")
 _INDEX_HEAD = """# Reproduction
 
 Each page follows one source in its order and sets our result next to each figure, table, formula and number.
-`p4cc reproduce STUDY --report` makes a page from the runs of a study. The sums count numbers of the source, each
-once for every reading that is judged, where it leaves something open. What p4cc expects of itself is counted apart.
+`p4cc reproduce STUDY --report` makes a page from the runs of a study. The sums count each number of the source once.
+What p4cc expects of itself is counted apart, with the bounds and ranges that sources state.
 
 p4cc's repository holds charts, such as `fig6.png.json`, instead of pictures, so its pages show none on GitHub or in a
 fresh checkout. `make docs` draws them.
@@ -54,10 +54,19 @@ The band of a source's number is two-sided and follows from the source alone; no
 
 | how the number is known | band |
 |---|---|
-| the source gives error bars or an interval | these |
+| the source gives error bars | these |
 | stated in its text or in a table | 10 % each way |
 | read off a figure | 20 % each way, or half a step of the figure's grid if that is more |
 | a tail percentile of few samples | half to twice the number |
+
+Of a share and of an index whose greatest value is 1, the band is a share of what is missing to the whole where that is
+less than the number, but at least half of the last digit that the source prints: 10 % of 0.953 would hold every value
+up to 1.
+
+Where a source leaves something open, its number has several readings. All are run and judged, and the number counts
+once: within only if each reading that can be compared is within. A number that follows from others of the source is
+judged and does not count. Bounds ("within 50 ms") and ranges ("3 to 5 times") are among the expectations, with their
+source.
 
 | verdict | meaning |
 |---|---|

@@ -1,4 +1,7 @@
-"""Reads the folder of a study's run: records, pictures, and cost."""
+"""Reads the folder of a study's run: pictures, cost, and its numbers, which are measured and judged as of today.
+
+What a study claims may change after a run; what ran may not.
+"""
 
 from __future__ import annotations
 
@@ -6,28 +9,31 @@ import json
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
+import polars as pl
+
 from p4cc.errors import UserError
 from p4cc.files import read_text
 from p4cc.json_data import items, mapping, number
-from p4cc.reproduce.measure import Measured
-from p4cc.reproduce.run import RECORDS_FILE, figures_of
-from p4cc.reproduce.verdict import judge
+from p4cc.reproduce.measure import FigureRuns, measure_all
+from p4cc.reproduce.run import RECORDS_FILE, combined, figures_of, needed
+from p4cc.reproduce.verdict import record
 from p4cc.running.provenance import RUN_FILE
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
     from pathlib import Path
 
     from p4cc.json_data import JsonObject, JsonValue
     from p4cc.reproduce.figure import Figure
+    from p4cc.reproduce.measure import Measured
     from p4cc.reproduce.study import StudyFile
-    from p4cc.reproduce.verdict import ClaimRecord, Record
-    from p4cc.scenario.claims import Number
+    from p4cc.reproduce.verdict import Record
     from p4cc.scenario.schema import ScenarioModel
 
 # What of a scenario is for readers only, titles of figures too: results stay good when it changes.
 _TITLE = "title"
 _TEXTS = {"name", _TITLE, "source", "reproduces"}
+_OF_CASES = {"case", "variant", "algorithm", "program", "algorithms", "installed"}
+"""What run.json says of a case besides its point of the sweep."""
 
 
 @dataclass
@@ -68,50 +74,46 @@ class StudyResults:
 def read_results(study: StudyFile, folder: Path) -> StudyResults:
     """Reads the results of a study.
 
-    Raises UserError if there are none, if they are of another state of the study, or if a part is missing.
+    Raises UserError if there are none, if they are of other scenarios than the study's, or if a part is missing.
     """
     again = f"run them again: p4cc reproduce {study.study.name}"
     path = folder / RECORDS_FILE
     if not path.is_file():
         raise UserError("no results of this study", place=str(folder), remedy=again)
-    records = _records(path, again)
+    ran = _names(path, again)
     figures = {figure.name: figure for figure in figures_of(study)}
-    claims = {name: figure.reproduction.measured for name, figure in figures.items()}
-    claims |= {one.figure: one.measured for one in study.study.over_all}
+    over_all = [one for one in study.study.over_all if one.figure in ran]
+    if unknown := set(ran) - {*figures, *(one.figure for one in over_all)}:
+        raise UserError(f"figure {min(unknown)} is none of the study's", place=str(path), remedy=again)
     cost, full = Cost(), False
     pictures: dict[str, list[Path]] = {}
-    for name, record in records.items():
-        if name not in claims or not _is_of(record["claims"], claims[name]):
-            raise UserError(
-                f"figure {name} was measured by other claims than the study's", place=str(path), remedy=again
-            )
-        if (figure := figures.get(name)) is not None:
-            of_figure = folder / figure.path.stem
-            full = _account(cost, of_figure, figure, again) or full
-            pictures[name] = _drawn(of_figure, figure, again)
+    measured: dict[str, Measured] = {}
+    records: dict[str, Record] = {}
+    for figure in needed(figures.values(), ran, over_all):
+        of_figure = folder / figure.path.stem
+        runs, other = _account(cost, of_figure, figure, again)
+        full = full or other
+        found = measure_all(runs, figure.reproduction.measured)
+        measured.update({f"{figure.name}.{name}": value for name, value in found.items()})
+        if figure.name in ran:
+            records[figure.name] = record(figure.scenario.title, figure.reproduction, found)
+            pictures[figure.name] = _drawn(of_figure, figure, again)
+    for one in over_all:
+        records[one.figure] = record(study.study.title, one, combined(one, measured))
     return StudyResults(study, folder, full, figures, records, pictures, cost)
 
 
-def _records(path: Path, again: str) -> dict[str, Record]:
+def _names(path: Path, again: str) -> list[str]:
+    """Of the figures that ran, claims over several among them."""
     try:
         records: list[Record] = json.loads(read_text(path, "records"))
-        return {record["figure"]: record for record in records}
+        return [record["figure"] for record in records]
     except (ValueError, TypeError, KeyError, RecursionError) as error:
         raise UserError("these are not records of a study", place=str(path), remedy=again) from error
 
 
-def _is_of(records: Iterable[ClaimRecord], numbers: Iterable[Number]) -> bool:
-    """Whether records are of the scenarios' present numbers, whatever was measured."""
-    wanted = [_said(judge(one, Measured(None))) for one in numbers]
-    return wanted == [_said(one) for one in records]
-
-
-def _said(one: ClaimRecord) -> tuple[object, ...]:
-    return one["name"], one["text"], one["unit"], one["paper"], one["at"], one["reading"], one["band"]
-
-
-def _account(cost: Cost, folder: Path, figure: Figure, again: str) -> bool:
-    """Adds the cost of a figure's runs; returns whether they had other settings than the scenario, as with `--full`."""
+def _account(cost: Cost, folder: Path, figure: Figure, again: str) -> tuple[FigureRuns, bool]:
+    """Adds the cost of a figure's runs; returns these, and whether `--full` gave them other settings."""
     made, summary = _json(folder / RUN_FILE, again), _json(folder / "summary.json", again)
     try:
         changed, p4cc = bool(made["set"]), mapping(made["p4cc"])
@@ -131,9 +133,13 @@ def _account(cost: Cost, folder: Path, figure: Figure, again: str) -> bool:
         ):
             if str(value) not in values:
                 values.append(str(value))
-    except (KeyError, TypeError, ValueError) as error:
+        points = [name for name in mapping(items(made["cases"])[0]) if name not in _OF_CASES]
+        runs = FigureRuns(
+            figure.scenario, pl.DataFrame(items(summary["runs"]), infer_schema_length=None), points, folder
+        )
+    except (KeyError, IndexError, TypeError, ValueError) as error:
         raise UserError("run.json and summary.json are not p4cc's", place=str(folder), remedy=again) from error
-    return changed
+    return runs, changed
 
 
 def _is_of_today(run: JsonObject, scenario: ScenarioModel) -> bool:

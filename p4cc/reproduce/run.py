@@ -31,7 +31,7 @@ from p4cc.scenario.load import validate
 from p4cc.scenario.yaml import read_document
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
 
     from p4cc.reproduce.items import ClaimsByFigure
     from p4cc.reproduce.study import StudyFile
@@ -108,6 +108,7 @@ def figures_of(study: StudyFile) -> list[Figure]:
     check(study.path, study.study.items, claims_of(study, figures))
     check_leagues(study, figures)
     _check_points(study, figures)
+    _check_readings(study, figures)
     return figures
 
 
@@ -124,6 +125,22 @@ def _check_points(study: StudyFile, figures: Sequence[Figure]) -> None:
                 check_same_points(claim.name, known[how.of], known[how.to])
             except ValueError as error:
                 raise UserError(str(error), place=str(study.path), remedy="measure both over all points") from error
+
+
+def _check_readings(study: StudyFile, figures: Sequence[Figure]) -> None:
+    """Raises UserError where a claim says that it is another reading of one that is not there, or of another number."""
+    every = [*(of.reproduction for of in figures), *study.study.over_all]
+    known = {f"{of.figure}.{one.name}": one for of in every for one in of.claims}
+    for of in every:
+        for claim in of.claims:
+            head = known.get(claim.counts_as(of.figure))
+            if not claim.same_as or (
+                head is not None and not head.same_as and not head.derived and head.paper == claim.paper
+            ):
+                continue
+            cause = f"claim {of.figure}.{claim.name}: {claim.same_as!r} is no claim of the same number that counts"
+            remedy = "same_as names FIGURE.NAME of the claim that is the first of its readings"
+            raise UserError(cause, place=str(study.path), remedy=remedy)
 
 
 def _of_variants(path: Path, scenario: ScenarioModel, reproduction: Reproduction) -> Reproduction:
@@ -180,7 +197,7 @@ def reproduce(request: ReproduceRequest) -> ReproduceOutcome:
 def _reproduce(request: ReproduceRequest, folder: Path) -> ReproduceOutcome:
     figures = figures_of(request.study)
     wanted, over_all = _selected(request, figures)
-    prepared = [(figure, _prepare(request, figure)) for figure in _needed(figures, wanted, over_all)]
+    prepared = [(figure, _prepare(request, figure)) for figure in needed(figures, wanted, over_all)]
     outcome = ReproduceOutcome(folder=request.folder)
     measured: dict[str, Measured] = {}
     with progress(sum(one.runs for _, one in prepared), request.run.quiet) as shown:
@@ -192,7 +209,7 @@ def _reproduce(request: ReproduceRequest, folder: Path) -> ReproduceOutcome:
                 outcome.records.append(record(figure.scenario.title, figure.reproduction, found))
                 outcome.pictures.extend(made[0].figures)
     for reproduction in over_all:
-        outcome.records.append(record(request.study.study.title, reproduction, _over_all(reproduction, measured)))
+        outcome.records.append(record(request.study.study.title, reproduction, combined(reproduction, measured)))
     _write(folder / RECORDS_FILE, json.dumps(outcome.records, indent=1, allow_nan=False) + "\n")
     outcome.leagues = leagues_of(request.study.study, figures, {one["figure"]: one for one in outcome.records})
     _write(folder / TABLE_FILE, markdown(outcome.records, outcome.leagues))
@@ -215,7 +232,7 @@ def _selected(request: ReproduceRequest, figures: Sequence[Figure]) -> tuple[lis
     )
 
 
-def _needed(figures: Sequence[Figure], wanted: Sequence[str], over_all: Sequence[Reproduction]) -> list[Figure]:
+def needed(figures: Iterable[Figure], wanted: Iterable[str], over_all: Iterable[Reproduction]) -> list[Figure]:
     """Figures to run: those wanted, and those that claims over several figures name."""
     names = set(wanted)
     for reproduction in over_all:
@@ -245,7 +262,8 @@ def _run(figure: Figure, prepared: Prepared, shown: Runs) -> tuple[RunOutcome, F
     return outcome, FigureRuns(prepared.scenario, runs, points, outcome.folder)
 
 
-def _over_all(reproduction: Reproduction, measured: dict[str, Measured]) -> dict[str, Measured]:
+def combined(reproduction: Reproduction, measured: Mapping[str, Measured]) -> dict[str, Measured]:
+    """The numbers of claims over several figures, of `FIGURE.NAME` to what was measured; raises UserError."""
     result: dict[str, Measured] = {}
     for claim in in_order(reproduction.measured):
         if not isinstance(claim.measure, CombineMeasure):

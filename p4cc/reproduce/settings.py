@@ -38,6 +38,9 @@ def digest_of(number: Number, settings: JsonValue, measures: Mapping[str, tuple[
         asked |= {"paper": number.paper, "reading": number.reading, "grid_step": number.grid_step}
         asked |= {"bars": None if number.error_bars is None else [number.error_bars.low, number.error_bars.high]}
         asked |= {"comparable": not number.not_comparable}
+        # Newer than the first digests, so only where they are given.
+        newer = ("whole", "last_digit", "same_as", "derived")
+        asked |= {name: value for name in newer if (value := getattr(number, name))}
     elif isinstance(number, Expectation):
         asked |= {"band": [number.band.min, number.band.max]}
     text = json.dumps(asked, sort_keys=True)

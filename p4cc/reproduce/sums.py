@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from p4cc.reproduce.verdict import MET, NOT_COMPARABLE, NOT_MET, OUTSIDE, WITHIN, counts, is_near
+from p4cc.reproduce.verdict import MET, NOT_COMPARABLE, NOT_MET, OUTSIDE, WITHIN, by_number, counts, is_near
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -53,7 +53,7 @@ def sums_of(claims: Iterable[Judged], items: Iterable[SourceItem]) -> Sums:
     every = list(claims)
     found = counts(every)
     return Sums(
-        near=sum(map(is_near, every)),
+        near=sum(map(is_near, by_number(every).values())),
         within=found[WITHIN],
         outside=found[OUTSIDE],
         not_comparable=found[NOT_COMPARABLE],

@@ -7,7 +7,7 @@ ours has no verdict. What a source has and no run measures is absent: the study 
 from __future__ import annotations
 
 from collections import Counter
-from typing import TYPE_CHECKING, Literal, TypedDict
+from typing import TYPE_CHECKING, Literal, TypedDict, TypeVar
 
 from p4cc.scenario.claims import Claim, Expectation
 
@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from p4cc.scenario.claims import Number, Reproduction
     from p4cc.scenario.stated import Change, Stated
 
+JudgedT = TypeVar("JudgedT", bound="Judged")
 Verdict = Literal["within", "outside", "not comparable", "met", "not met"]
 WITHIN, OUTSIDE, NOT_COMPARABLE, MET, NOT_MET = "within", "outside", "not comparable", "met", "not met"
 NEAR = 0.1
@@ -50,6 +51,10 @@ class Judged(TypedDict):
     measured: float | None
     verdict: Verdict | None
     """Null for a number of ours that nobody claims."""
+    scale: float | None
+    """The part of the source's number that its band is a share of; null for numbers of no source."""
+    counts_as: str
+    """The number of the source, as FIGURE.NAME of the claim that has it; empty for what does not count as one."""
 
 
 class ClaimRecord(Judged):
@@ -65,6 +70,8 @@ class ClaimRecord(Judged):
     band: BandRecord | None
     deviation: float | None
     """(measured - paper) / |paper|; null without both, or where the paper has 0."""
+    derived: str
+    """How it follows from other numbers of the source, which does not state it."""
     reason: str
     """Why it is not comparable, or of too few values."""
     note: str
@@ -83,7 +90,7 @@ class Record(TypedDict):
     claims: list[ClaimRecord]
 
 
-def judge(number: Number, measured: Measured, shared: Sequence[Change] = ()) -> ClaimRecord:
+def judge(number: Number, measured: Measured, figure: str, shared: Sequence[Change] = ()) -> ClaimRecord:
     """A number's record; `shared` are changes of its figure."""
     notes = [measured.detail] if measured.detail else []
     made = ClaimRecord(
@@ -97,12 +104,16 @@ def judge(number: Number, measured: Measured, shared: Sequence[Change] = ()) -> 
         measured=measured.value,
         deviation=None,
         verdict=None,
+        scale=None,
+        counts_as="",
+        derived="",
         reason="",
         note="",
         history=[],
     )
     if isinstance(number, Claim):
         _of_source(made, number)
+        made["counts_as"], made["derived"] = number.counts_as(figure), number.derived
         made["reason"] = number.not_comparable or measured.few or (NO_DATA if measured.value is None else "")
         within = measured.value is not None and number.range.holds(measured.value)
         made["verdict"] = NOT_COMPARABLE if made["reason"] else WITHIN if within else OUTSIDE
@@ -124,7 +135,7 @@ def _of_source(made: ClaimRecord, claim: Claim) -> None:
     """Puts the source's number and our deviation into a record."""
     value, low, high = made["measured"], *claim.range
     made["paper"], made["at"], made["reading"] = claim.paper, claim.at, claim.reading
-    made["band"] = BandRecord(min=low, max=high, source=rule_of(claim))
+    made["band"], made["scale"] = BandRecord(min=low, max=high, source=rule_of(claim)), claim.scale
     if value is not None and claim.paper:
         made["deviation"] = (value - claim.paper) / abs(claim.paper)
 
@@ -139,12 +150,14 @@ def rule_of(stated: Stated) -> str:
         case "figure":
             return "off a figure: 20 %" + ("" if stated.grid_step is None else " or half a grid step")
         case "text" | "table":
-            return f"{stated.reading}: 10 %"
+            lacks = "" if stated.scale == abs(stated.paper) else f" of what it lacks to {stated.whole:g}"
+            return f"{stated.reading}: 10 %{lacks}" + ("" if stated.last_digit is None else " or half its last digit")
 
 
 def record(title: str, reproduction: Reproduction, measured: Mapping[str, Measured]) -> Record:
     """A figure's record."""
-    claims = [judge(one, measured[one.name], reproduction.history) for one in reproduction.measured]
+    figure, shared = reproduction.figure, reproduction.history
+    claims = [judge(one, measured[one.name], figure, shared) for one in reproduction.measured]
     notes = [
         f"{claim['verdict']}: {claim['name']}: {why_of(claim)}"
         for claim in claims
@@ -154,7 +167,7 @@ def record(title: str, reproduction: Reproduction, measured: Mapping[str, Measur
         f"{one['name']}: {one['note']}" for one in claims if one["note"] and one["verdict"] in (WITHIN, MET, None)
     ]
     return Record(
-        figure=reproduction.figure,
+        figure=figure,
         title=title,
         paper={claim["name"]: claim["paper"] for claim in claims},
         measured={claim["name"]: claim["measured"] for claim in claims},
@@ -169,16 +182,39 @@ def why_of(claim: ClaimRecord) -> str:
     return "; ".join(part for part in (claim["reason"], claim["note"]) if part) or "no cause is known"
 
 
+def by_number(claims: Iterable[JudgedT]) -> dict[str, list[JudgedT]]:
+    """The readings of each number of a source that counts."""
+    found: dict[str, list[JudgedT]] = {}
+    for claim in claims:
+        if claim["counts_as"]:
+            found.setdefault(claim["counts_as"], []).append(claim)
+    return found
+
+
+def of_readings(claims: Iterable[Judged]) -> Verdict:
+    """A number's verdict: within only if each reading that can be compared is, so that none is chosen by fit."""
+    found = {claim["verdict"] for claim in claims}
+    return OUTSIDE if OUTSIDE in found else WITHIN if WITHIN in found else NOT_COMPARABLE
+
+
 def counts(claims: Iterable[Judged]) -> Counter[str]:
-    """How many numbers have each verdict; those of ours alone do not count."""
-    return Counter(claim["verdict"] for claim in claims if claim["verdict"] is not None)
+    """How many numbers of the source and expectations have each verdict."""
+    every = list(claims)
+    found = Counter[str](of_readings(readings) for readings in by_number(every).values())
+    found.update(claim["verdict"] for claim in every if claim["verdict"] in (MET, NOT_MET))
+    return found
 
 
-def is_near(claim: Judged) -> bool:
-    """Whether a comparable number of ours is within 10 % of the source's; of a 0, equal to it."""
-    if claim["paper"] is None or claim["measured"] is None or claim["verdict"] == NOT_COMPARABLE:
+def is_near(readings: Iterable[Judged]) -> bool:
+    """Whether all comparable readings of a number are within 10 % of the source's; of a 0, equal to it."""
+    compared = [one for one in readings if one["verdict"] != NOT_COMPARABLE]
+    return bool(compared) and all(map(_is_near, compared))
+
+
+def _is_near(claim: Judged) -> bool:
+    if claim["paper"] is None or claim["measured"] is None or claim["scale"] is None:
         return False
-    return abs(claim["measured"] - claim["paper"]) <= NEAR * abs(claim["paper"]) * (1 + 1e-9)
+    return abs(claim["measured"] - claim["paper"]) <= NEAR * claim["scale"] + 1e-9 * abs(claim["paper"])
 
 
 def _change(one: Change) -> ChangeRecord:

@@ -266,12 +266,30 @@ class Claim(Number, Stated):
     not_comparable: str = Field(
         default="", description="Why ours is not the same number as the source's, if it is not."
     )
+    same_as: str = Field(
+        default="",
+        description="The claim of the same number of the source, of which this is another reading: NAME in this "
+        "figure, or FIGURE.NAME. The number counts once for all of them.",
+    )
+    derived: str = Field(
+        default="",
+        description="How the number follows from others of the source that are claimed, if the source does not state "
+        "it itself. It is judged, but does not count.",
+    )
     history: History = Field(default=[], description="Changes after a run.")
 
     @model_validator(mode="after")
     def _filters_are_cited(self) -> Self:
         check_citations(self.measure)
         return self
+
+    def counts_as(self, figure: str) -> str:
+        """The number of the source, as FIGURE.NAME of the claim that has it; nothing for a derived one."""
+        if self.derived:
+            return ""
+        if not self.same_as:
+            return f"{figure}.{self.name}"
+        return self.same_as if "." in self.same_as else f"{figure}.{self.same_as}"
 
 
 EACH = "*"

@@ -82,6 +82,17 @@ class Stated(Model):
     grid_step: float | None = Field(
         default=None, gt=0, description="Distance of the figure's grid lines or points, with `reading: figure`."
     )
+    whole: float | None = Field(
+        default=None,
+        gt=0,
+        description="Of a share or an index: its greatest value, such as 1 or 100. The band is then a share of the "
+        "smaller of the number and what it lacks to the whole: 10 % of 0.95 would hold every value up to 1.",
+    )
+    last_digit: float | None = Field(
+        default=None,
+        gt=0,
+        description="The unit of the last digit that the source prints, with `whole`: the band is at least half of it.",
+    )
 
     @model_validator(mode="before")
     @classmethod
@@ -98,7 +109,17 @@ class Stated(Model):
             raise ValueError("`reading: error_bars` and `error_bars` go together")
         if self.grid_step is not None and self.reading != "figure":
             raise ValueError("only a number read off a figure has a grid step")
+        if self.whole is not None and not 0 <= self.paper <= self.whole:
+            raise ValueError(f"a share of {self.whole:g} is not {self.paper:g}")
+        if self.last_digit is not None and self.whole is None:
+            raise ValueError("only a share has a last digit: give `whole`")
         return self
+
+    @property
+    def scale(self) -> float:
+        """What a band is a share of: the number, or what a share lacks to its whole if that is less."""
+        lacks = abs(self.paper) if self.whole is None else self.whole - self.paper
+        return min(abs(self.paper), lacks)
 
     @property
     def range(self) -> Range:
@@ -111,9 +132,10 @@ class Stated(Model):
                 ends = sorted((self.paper / TAIL_FACTOR, self.paper * TAIL_FACTOR))
                 return Range(ends[0], ends[1])
             case "figure":
-                half = max(abs(self.paper) * SHARE_IN_A_FIGURE, (self.grid_step or 0.0) / 2)
+                half = max(self.scale * SHARE_IN_A_FIGURE, (self.grid_step or 0.0) / 2)
             case "text" | "table":
-                half = abs(self.paper) * SHARE_IN_WORDS
+                half = self.scale * SHARE_IN_WORDS
+        half = max(half, (self.last_digit or 0.0) / 2)
         return Range(_short(self.paper - half), _short(self.paper + half))
 
 

@@ -13,6 +13,7 @@ from controller.errors import PlannerError
 from controller.model import (
     Bottleneck,
     any_timeout_probability,
+    any_timeout_probability_printed,
     argmax_window_pkts,
     flow_timeout_probability,
     utilisation,
@@ -65,6 +66,16 @@ def test_a_probability_by_hand() -> None:
     assert flow_timeout_probability(PAPER, 7.0) == 0.0
 
 
+def test_the_printed_probability_by_hand() -> None:
+    # n w - BDP = 3 * 2 - 2 = 4, twice the buffer: 1 - (1/2)^2 of a flow's packets; P = 1 - (1/4)^3.
+    at = Bottleneck(buffer_pkts=2, rate_bps=12_000_000_000, rtt_ns=2_000, packet_bytes=1500, senders=3, rto_ns=8_000)
+    assert at.bdp_pkts == 2.0
+    assert any_timeout_probability_printed(at, 2.0) == 63 / 64
+    assert utilisation_printed(at, 2.0) == 1 / 64 + 63 / 64 / 4
+    # The corner is 4/3: where nothing overflows nobody times out.
+    assert any_timeout_probability_printed(at, 1.0) == 0.0
+
+
 @st.composite
 def bottlenecks(draw: st.DrawFn) -> Bottleneck:
     rtt_ns = draw(st.integers(1_000, 10_000_000))
@@ -107,6 +118,7 @@ def test_the_slope_is_the_derivative(at: Bottleneck, factor: float) -> None:
     ("field", "value"),
     [
         ("buffer_pkts", 0),
+        ("buffer_pkts", 1 << 19),
         ("rate_bps", -1),
         ("rtt_ns", 0),
         ("packet_bytes", 70_000),
@@ -120,6 +132,10 @@ def test_a_value_out_of_range_is_named(field: str, value: int) -> None:
         replace(PAPER, **{field: value})
     assert caught.value.place == field
     assert str(value) in caught.value.cause
+
+
+def test_the_largest_values_fit() -> None:
+    assert replace(PAPER, buffer_pkts=(1 << 19) - 1, packet_bytes=65_535, senders=100_000, rto_ns=100_001)
 
 
 @pytest.mark.parametrize("window_pkts", [0.0, -1.0, float("nan"), float("inf")])

@@ -102,6 +102,18 @@ LOAD_UNIT = Fraction(62_500 * 2, 1 << 40)
             {"rate_bps": 10**7, "interval_ns": (1 << 31) + 1, "rtt_ns": 1 << 31, "alpha": Fraction(1)},
             "interval",
         ),
+        # A byte for each nanosecond.
+        (
+            {"rate_bps": 8 * 10**9, "interval_ns": (1 << 31) - 1, "rtt_ns": 1 << 31},
+            {"rate_bps": 8 * 10**9, "interval_ns": 1 << 31, "rtt_ns": 1 << 31},
+            "bytes of an interval",
+        ),
+        # 4,096 B in a microsecond, in units of 2^-20.
+        (
+            {"rate_bps": 32_768_000_000 - 7, "time_unit_ns": 1_000},
+            {"rate_bps": 32_768_000_000, "time_unit_ns": 1_000},
+            "bytes for one unit",
+        ),
         ({"depth_bytes": 4_095}, {"depth_bytes": 4_096}, "depth_bytes"),
         ({"framing_bytes": 255}, {"framing_bytes": 256}, "framing_bytes"),
         ({"initial_share": Fraction(1)}, {"initial_share": Fraction(1), "least_kbps": 10**7 + 1}, "initial_share"),

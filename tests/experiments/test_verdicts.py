@@ -6,6 +6,8 @@ import hashlib
 import json
 import os
 import random
+import re
+import subprocess
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -59,7 +61,7 @@ def every_of(study: StudyFile, figures: list[Figure]) -> list[Reproduction]:
 def judged(entry: Entry, asked: Claim | Expectation, of: Reproduction) -> ClaimRecord:
     """The record that a number has now, with the measured value of the file."""
     few = "" if isinstance(asked, Expectation) or asked.not_comparable else entry["reason"]
-    return judge(asked, Measured(entry["measured"], few=few), of.history)
+    return judge(asked, Measured(entry["measured"], few=few), of.figure, of.history)
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -79,11 +81,36 @@ def test_the_file_is_of_the_experiments(name: str, studies: dict[str, tuple[Stud
             assert entry["asked"] == now[key], f"{key}: band, measure, filter, grid, base or default changed silently"
             assert entry["history"] == len(found["history"]), f"{key}: its history is not that of the file"
             assert entry["verdict"] == found["verdict"], f"{key}: another verdict"
-            assert (entry["paper"], entry["at"], entry["reading"]) == (found["paper"], found["at"], found["reading"])
+            for part in ("paper", "at", "reading", "scale", "counts_as"):
+                assert entry[part] == found[part], f"{key}: another {part}"
             band = found["band"]
             assert band is not None
             assert entry["band"] == [band["min"], band["max"]]
     assert held.keys() <= now.keys()
+
+
+def test_shares_near_their_whole_say_so(studies: dict[str, tuple[StudyFile, list[Figure]]]) -> None:
+    """The bands of these are of what is missing to the whole (docs/reproduction/README.md#rules)."""
+    for name, (study, figures) in studies.items():
+        for of in every_of(study, figures):
+            for claim in of.claims:
+                how = claim.measure.model_dump()
+                of_seeds = how["kind"] == "flow_share" or how.get("seeds") == "share_above_0"
+                whole = 100 if claim.unit == "%" else 1
+                if of_seeds or claim.unit == "%" or str(how.get("column")).startswith("jain"):
+                    near = whole / 2 < claim.paper <= whole
+                    assert not near or claim.whole == whole, f"{name}: {of.figure}.{claim.name} is a share"
+
+
+@pytest.mark.parametrize("page", sorted(PAGES.glob("*.md")), ids=lambda page: page.stem)
+def test_the_commits_of_a_page_are_in_the_repository(page: Path) -> None:
+    git = ["git", "-C", str(PAGES)]
+    done = subprocess.run([*git, "rev-parse", "--is-shallow-repository"], capture_output=True, text=True, check=False)
+    if done.stdout.strip() != "false":
+        pytest.skip("no repository with its history")
+    for commit in re.findall(r"commit `([0-9a-f]{7,40})`", page.read_text(encoding="utf-8")):
+        found = subprocess.run([*git, "merge-base", "--is-ancestor", commit, "HEAD"], capture_output=True, check=False)
+        assert found.returncode == 0, f"{commit} is no ancestor of this commit"
 
 
 def test_every_study_with_a_page_is_in_the_file_and_the_sums_are_of_its_records(
@@ -201,6 +228,9 @@ CHANGES = {
     "the source's number": of_claims("claims", paper=2.0),
     "the reading": of_claims("claims", reading="figure"),
     "a number that is not comparable any more": of_claims("claims", not_comparable="it does not fit"),
+    "what it counts as": of_claims("claims", same_as="rfb_560"),
+    "a number that does not count any more": of_claims("claims", derived="1 by 1"),
+    "the whole": of_claims("claims", whole=1.0),
     "the measure": of_measure(to_segments=48.0),
     "the base": of_scenario(seeds=[7]),
     "the grid": of_scenario(sweep={"transport.iw": [1, 2]}),

@@ -33,6 +33,8 @@ from tests.mutants.outcome import HEAD, Counts, Outcome, cpu_limit, reasons
 
 ROOT = Path(__file__).resolve().parents[2]
 COPY = ROOT / "target" / "mutants" / "source"
+BUILT = ROOT / "target" / "mutants" / "built"
+"""A folder of its own: cargo takes the copy's crates for those of the repository, whose sources it then never reads."""
 ENVIRONMENT = "P4CC_MUTANT"
 
 
@@ -210,6 +212,9 @@ def copy_sources() -> None:
         shutil.copy2(ROOT / name, COPY / name)
     for name in ("engine", "host_agents", "fuzz", "p4src"):
         shutil.copytree(ROOT / name, COPY / name, ignore=shutil.ignore_patterns("__pycache__"))
+    if not BUILT.exists() and (ROOT / "target" / "release").exists():
+        # What other crates made is not built again.
+        shutil.copytree(ROOT / "target" / "release", BUILT / "release", symlinks=True)
 
 
 def switched(kind: Kind, patterns: list[str], dropped: set[int]) -> list[Mutant]:
@@ -244,7 +249,7 @@ def _build(kind: Kind) -> tuple[list[str], list[dict[str, Any]]]:
     # The alias would be read twice, here and from the folder around the copy.
     command = ["cargo", "test", "--config", "engine/tests.toml", "--release", "--locked", "--quiet", "--no-run"]
     command += ["--message-format", "json", "--package", kind.package, *kind.tests]
-    environment = os.environ | {"CARGO_TARGET_DIR": str(ROOT / "target")}
+    environment = os.environ | {"CARGO_TARGET_DIR": str(BUILT)}
     done = subprocess.run(command, cwd=COPY, env=environment, check=False, stdout=subprocess.PIPE, text=True)
     messages = [json.loads(line) for line in done.stdout.splitlines()]
     programs = [message["executable"] for message in messages if message.get("executable")]

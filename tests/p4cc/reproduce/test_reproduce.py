@@ -9,7 +9,7 @@ import sys
 import time
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import polars as pl
 import pytest
@@ -17,6 +17,7 @@ from pydantic import TypeAdapter
 
 from p4cc.errors import UserError
 from p4cc.reproduce.measure import FigureRuns, Measured, measure, measure_all
+from p4cc.reproduce.sums import sums_of
 from p4cc.reproduce.table import markdown, number
 from p4cc.reproduce.verdict import judge, record
 from p4cc.running.result_folder import MANIFEST
@@ -25,6 +26,9 @@ from p4cc.scenario.load import validate
 from p4cc.scenario.yaml import read_document
 from tests.command_line import p4cc
 from tests.p4cc.scenarios import ROOT, scenario
+
+if TYPE_CHECKING:
+    from p4cc.reproduce.verdict import ClaimRecord
 
 RUNS = pl.DataFrame(
     [
@@ -193,13 +197,20 @@ def _expectation(**changes: Any) -> Expectation:
         ({"reading": "figure", "grid_step": 10}, 11, 21),
         ({"reading": "tail"}, 8, 32),
         ({"reading": "error_bars", "error_bars": {"low": 15, "high": 20}}, 15, 20),
+        # A share: of what it lacks to the whole, where that is less than the number.
+        ({"paper": 95, "whole": 100}, 94.5, 95.5),
+        ({"paper": 30, "whole": 100}, 27, 33),
+        ({"paper": 100, "whole": 100}, 100, 100),
+        ({"paper": 99, "whole": 100, "last_digit": 1}, 98.5, 99.5),
+        ({"paper": 80, "whole": 100, "last_digit": 1}, 78, 82),
+        ({"paper": 95, "whole": 100, "reading": "figure"}, 94, 96),
     ],
 )
 def test_the_band_follows_from_the_source_alone(stated: dict[str, Any], low: float, high: float) -> None:
     claim = _claim(**stated)
     assert claim.range == (pytest.approx(low), pytest.approx(high))
     for value, verdict in ((low, "within"), (high, "within"), (low - 0.01, "outside"), (high + 0.01, "outside")):
-        assert judge(claim, Measured(value))["verdict"] == verdict
+        assert judge(claim, Measured(value), "9")["verdict"] == verdict
 
 
 @pytest.mark.parametrize(
@@ -210,6 +221,8 @@ def test_the_band_follows_from_the_source_alone(stated: dict[str, Any], low: flo
         ({"error_bars": {"low": 1, "high": 2}}, "go together"),
         ({"reading": "error_bars", "error_bars": {"low": 3, "high": 2}}, "low 3.0 is above high 2.0"),
         ({"grid_step": 1}, "only a number read off a figure"),
+        ({"whole": 1}, "a share of 1 is not 16"),
+        ({"last_digit": 1}, "only a share has a last digit"),
         ({"reading": "hearsay"}, "reading"),
         ({"at": ""}, "at"),
         ({"measure": {**MEASURE, "where": {"senders": {"min": 12}}}}, "where.senders leaves points out .* cite"),
@@ -268,18 +281,57 @@ def test_numerator_and_denominator_are_over_the_same_points() -> None:
 
 def test_the_verdicts_of_a_number() -> None:
     claim = _claim(cause="the weather")
-    assert judge(claim, Measured(20))["note"] == "the weather"
-    assert judge(claim, Measured(16))["note"] == ""
-    assert judge(claim, Measured(12))["deviation"] == -0.25
+    assert judge(claim, Measured(20), "9")["note"] == "the weather"
+    assert judge(claim, Measured(16), "9")["note"] == ""
+    assert judge(claim, Measured(12), "9")["deviation"] == -0.25
     for measured, reason in ((Measured(None), "no data"), (Measured(16, few="no data: 3 values"), "no data: 3 values")):
-        verdict = judge(claim, measured)
+        verdict = judge(claim, measured, "9")
         assert (verdict["verdict"], verdict["reason"]) == ("not comparable", reason)
-    other = judge(_claim(not_comparable="another network"), Measured(16))
+    other = judge(_claim(not_comparable="another network"), Measured(16), "9")
     assert (other["verdict"], other["reason"]) == ("not comparable", "another network")
-    assert judge(_expectation(), Measured(1))["verdict"] == "met"
+    assert judge(_expectation(), Measured(1), "9")["verdict"] == "met"
     # What could not be measured did not fall into its band.
-    assert judge(_expectation(cause="rain"), Measured(None))["verdict"] == "not met"
-    assert judge(Number(name="n", text="n", measure=_measure(MEASURE)), Measured(1))["verdict"] is None
+    assert judge(_expectation(cause="rain"), Measured(None), "9")["verdict"] == "not met"
+    assert judge(Number(name="n", text="n", measure=_measure(MEASURE)), Measured(1), "9")["verdict"] is None
+
+
+def _judged(name: str, value: float, **changes: Any) -> ClaimRecord:
+    return judge(_claim(name=name, **changes), Measured(value), "9")
+
+
+@pytest.mark.parametrize(
+    ("values", "sums"),
+    [
+        # Readings of 16, the first of which counts, and the sums: near, within, outside, not comparable.
+        ((16, 17), (1, 1, 0, 0)),
+        ((16, 20), (0, 0, 1, 0)),
+        ((20, 16), (0, 0, 1, 0)),
+        ((16, None), (1, 1, 0, 0)),
+        ((None, 20), (0, 0, 1, 0)),
+        ((None, None), (0, 0, 0, 1)),
+        ((16, 12, None, 16), (0, 0, 1, 0)),
+    ],
+)
+def test_a_number_counts_once_and_is_within_only_if_each_reading_is(
+    values: tuple[float | None, ...], sums: tuple[int, ...]
+) -> None:
+    first, *others = (judge(_claim(name=f"n{at}"), Measured(value), "9") for at, value in enumerate(values))
+    readings = [judge(_claim(name="r", same_as="9.n0"), Measured(one["measured"]), "10") for one in others]
+    own = _judged("other", 16)
+    found = sums_of([first, *readings, own], [])
+    assert (found.near - 1, found.within - 1, found.outside, found.not_comparable) == sums
+    assert found.numbers == 2
+
+
+def test_a_derived_number_is_judged_and_does_not_count() -> None:
+    claim = _judged("one", 30, derived="32 less 16")
+    assert claim["verdict"] == "outside"
+    assert sums_of([claim], []).numbers == 0
+
+
+def test_near_the_whole_ten_per_cent_are_of_what_is_missing() -> None:
+    for value, near in ((0.953, 1), (0.957, 1), (0.9892, 0), (1.0, 0)):
+        assert sums_of([_judged("one", value, paper=0.953, whole=1)], []).near == near
 
 
 def test_the_history_of_a_figure_is_that_of_its_numbers() -> None:

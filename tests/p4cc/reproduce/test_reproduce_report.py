@@ -27,7 +27,7 @@ from tests.command_line import p4cc
 from tests.p4cc.reproduce.test_reproduce import CLAIMS, ROOT, study
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable
 
 KNOWN = {"1": ["limit", "goodput"], "2": ["limit"], "headline": ["r"]}
 HOSTILE = "<script>alert(1)</script> | **bold** `code` [link](http://x) &amp; _em_ <!-- --> $x$"
@@ -233,21 +233,70 @@ def test_a_file_of_the_users_stays(tmp_path: Path, results: Path) -> None:
     assert (folder / "small.md").read_text() == "# Mine\n"
 
 
-@pytest.mark.parametrize(
-    ("changed", "cause"),
-    [
-        ({"reproduces": {"figure": "1", "claims": [{**CLAIMS[0], "paper": 17}, CLAIMS[1]]}}, "other claims"),
-        ({"seeds": [1, 2]}, "other settings"),
-    ],
-)
-def test_results_of_another_study_make_no_page(
-    tmp_path: Path, results: Path, changed: Mapping[str, Any], cause: str
-) -> None:
-    path = made(tmp_path, ITEMS)
+def changed(path: Path, **parts: Any) -> Path:
+    """The study, of whose first scenario these parts are changed."""
     scenario = path.parent / "small.yaml"
-    scenario.write_text(json.dumps({**json.loads(scenario.read_text()), **changed}))
-    with pytest.raises(UserError, match=cause):
-        page(path, results, tmp_path / "pages")
+    scenario.write_text(json.dumps({**json.loads(scenario.read_text()), **parts}))
+    return path
+
+
+def claims(*ours: dict[str, Any], **others: Any) -> dict[str, Any]:
+    """What the scenario reproduces."""
+    return {"figure": "1", "claims": list(ours), **others}
+
+
+def test_results_of_other_scenarios_make_no_page(tmp_path: Path, results: Path) -> None:
+    with pytest.raises(UserError, match="other settings"):
+        page(changed(made(tmp_path, ITEMS), seeds=[1, 2]), results, tmp_path / "pages")
+    renamed = changed(made(tmp_path / "renamed", over_all=[]), reproduces={**claims(*CLAIMS), "figure": "7"})
+    with pytest.raises(UserError, match="figure 1 is none of the study's"):
+        page(renamed, results, tmp_path / "pages")
+
+
+def test_a_page_judges_what_ran_by_the_claims_of_today(tmp_path: Path, results: Path) -> None:
+    records = json.loads((results / "reproduce.json").read_text())
+    ours = records[0]["measured"]["goodput"]
+    same = page(made(tmp_path, ITEMS), results, tmp_path / "pages")
+    assert f"{ours:.4g} Gb/s" in same
+    # The source's number was read anew, and a median over the seeds became their smallest: no run is needed.
+    least = {**CLAIMS[1], "paper": ours, "measure": {**CLAIMS[1]["measure"], "seeds": "min"}}
+    path = changed(made(tmp_path / "next", ITEMS), reproduces=claims(CLAIMS[0], least))
+    text = page(path, results, tmp_path / "next-pages")
+    assert f"| {ours:.4g} Gb/s | table 1; table | " in text
+    assert "| 3 | 2 | 2 | 0 | 0 | 1 |" in text
+    runs = json.loads((results / "small" / "summary.json").read_text())["runs"]
+    of_point: dict[int, list[float]] = {}
+    for run in runs:
+        of_point.setdefault(run["senders"], []).append(run["goodput_bps"])
+    mean = sum(map(min, of_point.values())) / len(of_point) * 1e-9
+    assert f"| {mean:.4g} Gb/s (" in text
+
+
+def test_readings_of_a_number_follow_it_and_count_once(tmp_path: Path, results: Path) -> None:
+    reading = {**CLAIMS[0], "name": "other", "text": "read otherwise", "same_as": "limit"}
+    reading["measure"] = {**CLAIMS[0]["measure"], "column": "goodput_bps", "at_least": 1e18}
+    derived = {**CLAIMS[0], "name": "half", "text": "half of it", "paper": 2, "derived": "4 by 2"}
+    path = changed(made(tmp_path, ITEMS), reproduces=claims(*CLAIMS, derived, reading))
+    text = page(path, results, tmp_path / "pages")
+    rows = [row for row in text.splitlines() if row.startswith(("| without", "| goodput", "| read", "| half"))]
+    assert [row.split(" | ")[0] for row in rows] == [
+        "| without a timeout; counts once with its other readings (1): outside",
+        "| read otherwise; a reading of the same number",
+        "| goodput",
+        "| half of it; derived, not counted: 4 by 2",
+    ]
+    assert [row.endswith("| within |") for row in rows] == [True, False, False, False]
+    # Two numbers and an absent one, as before: the first is outside now.
+    assert "| 3 | 0 | 0 | 2 | 0 | 1 |" in text
+    assert "| **2 outside**; in part |" in text
+
+
+@pytest.mark.parametrize("wrong", [{"same_as": "gone"}, {"same_as": "goodput"}, {"same_as": "2.limit", "paper": 5}])
+def test_a_reading_is_of_a_number_that_counts(tmp_path: Path, wrong: dict[str, Any]) -> None:
+    path = changed(made(tmp_path), reproduces=claims(*CLAIMS, {**CLAIMS[0], "name": "other", **wrong}))
+    listed = cli(str(path), "--list")
+    assert listed.returncode == 2
+    assert f"claim 1.other: {wrong['same_as']!r} is no claim of the same number that counts" in listed.stderr
 
 
 def test_results_from_before_a_new_option_stay_good(tmp_path: Path, results: Path) -> None:

@@ -356,6 +356,19 @@ mod tests {
         assert_eq!((control.rate_bps(), control.flight_limit_bytes()), (100e9, Some(MSS)));
     }
 
+    /// docs/algorithms/window.md#reno-rules: the network's base before a sample, the first one, then an
+    /// eighth of each. Below one packet the pause shows it; nothing new is acknowledged, so the window stays.
+    #[test]
+    fn the_round_trip_of_a_pause_is_smoothed() {
+        let mut control = swift(r#","initial_cwnd":0.25,"base_target_ns":1000000"#);
+        let pause_us = |control: &dyn RateControl| 8.0 * 1_064.0 / control.rate_bps() * 1e6;
+        assert!((pause_us(&*control) - 4.0 * 13.0).abs() < 1e-6);
+        for (us, rtt_us, srtt_us) in [(100, 40, 40.0), (200, 120, 50.0), (300, 10, 45.0)] {
+            control.on_ack(&ack(us, 0, rtt_us));
+            assert!((pause_us(&*control) - 4.0 * srtt_us).abs() < 1e-6, "{rtt_us} us");
+        }
+    }
+
     /// The window is a bandwidth-delay product at most, 162.5 packets here, and begins there.
     #[test]
     fn without_parameters_a_bandwidth_delay_product_is_the_window() {
