@@ -17,6 +17,7 @@ from p4cc.commands import (
     controller,
     dissector,
     drop_in,
+    explain,
     export_ns3,
     fmt,
     grade,
@@ -57,6 +58,7 @@ run.register(app)
 compare.register(app)
 report.register(app)
 tables.register(app)
+explain.register(app)
 reproduce.register(app)
 sweep.register(app)
 program.register(app)

@@ -32,6 +32,13 @@ class Target(Enum):
     BMV2 = "bmv2"
 
 
+class Rules(Enum):
+    """What a program has to keep besides the language."""
+
+    COURSE = "course"
+    TOFINO = "tofino"
+
+
 def register(app: typer.Typer) -> None:
     """Adds the command."""
     app.command("grade")(grade)
@@ -54,6 +61,10 @@ def grade(
         Target,
         typer.Option("--target", help="Switch of the PTF tests; STF tests run on p4cc, and are left out on BMv2."),
     ] = Target.P4CC,
+    strict: Annotated[
+        Rules | None,
+        typer.Option("--strict", help="A program with a warning (course), or that the chip rejects (tofino), fails."),
+    ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print the grades as JSON.")] = False,
 ) -> None:
     """Grade P4 programs by packet tests (STF and PTF) with points and hints.
@@ -68,6 +79,7 @@ def grade(
     * `p4cc grade submissions --tests course`
     * `p4cc grade submissions/alice --tests course/course.yaml --json`
     * `p4cc grade submissions --tests course --target bmv2`: the PTF tests on BMv2
+    * `p4cc grade submissions --tests course --strict course`: no points for a program with warnings
     """
     from p4cc.grading.course import read_course
     from p4cc.grading.grade import Grader, Limits
@@ -75,6 +87,8 @@ def grade(
     from p4cc.grading.ptf_bench import ptf_bench
 
     course, files = read_course(tests)
+    if strict is not None:
+        course = course.model_copy(update={"strict": strict.value})
     if target is Target.BMV2:
         course = _without_stf(course, tests)
     of_ptf = [test for test in course.tests if test.ptf]

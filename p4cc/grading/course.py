@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from pathlib import Path, PurePath
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator, model_validator
 
@@ -58,6 +58,8 @@ class Course(BaseModel):
     program: Annotated[str, Field(min_length=1)]
     """File in each submission: P4-16 source."""
     tests: Annotated[list[CourseTest], Field(min_length=1, max_length=1_000)]
+    strict: Literal["course", "tofino"] | None = None
+    """Rules besides the language: `course` for a program without warnings, `tofino` for what the chip takes."""
     define: list[str] = []
     """Macros of the preprocessor: `NAME` or `NAME=VALUE`."""
 

@@ -129,6 +129,7 @@ class Grader:
         task = {
             "program": str(program.absolute()),
             "define": self.course.define,
+            "strict": self.course.strict,
             "tests": [self.files.texts[test.stf] for test in self.course.tests if test.stf],
             "target": self.bench.target if self.bench else "",
             "memory_bytes": self.limits.memory_bytes,

@@ -35,7 +35,7 @@ def main() -> None:
     limit(task["memory_bytes"], task["cpu_s"])
     leave_network()
     read_only(program.parent)
-    compiled, error = _compiled(program, task["define"])
+    compiled, error = _compiled(program, task["define"], task["strict"])
     if compiled is None:
         print(json.dumps({"error": error}))
         return
@@ -46,9 +46,9 @@ def main() -> None:
     print(json.dumps(_traced(compiled, task["tests"], [failures for _, failures in reports])))
 
 
-def _compiled(program: Path, defines: list[str]) -> tuple[CompiledProgram | None, str]:
+def _compiled(program: Path, defines: list[str], strict: str | None) -> tuple[CompiledProgram | None, str]:
     try:
-        compiled = compile_program(program, (), tuple(defines))
+        compiled = compile_program(program, (), tuple(defines), strict)
     except UserError as error:
         return None, str(error)
     return (compiled, "") if compiled.ok else (None, compiled.rendered)

@@ -5,7 +5,18 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from p4cc.errors import UserError
-from p4cc.report import causes, differences, flows, lab, network, overview, scenario_figures, summary, time
+from p4cc.report import (
+    causes,
+    differences,
+    flows,
+    lab,
+    network,
+    overview,
+    scenario_figures,
+    slow_flows,
+    summary,
+    time,
+)
 from p4cc.report.document import Document, Facts, Section, Text
 from p4cc.report.folders import LabComparison, LabFolder, RunFolder, Unfinished
 from p4cc.report.runs import Runs
@@ -58,6 +69,7 @@ def _of_runs(runs: Runs) -> Document:
         Section("queues", "Queues", time.queue_blocks(runs)),
         Section("windows", "Windows and rates", time.window_blocks(runs)),
         Section("flows", "Completion times and slowdowns", flows.blocks(runs)),
+        Section("slow", "What bounded slow flows", slow_flows.blocks(runs)),
         Section("causes", "Marks, drops and pauses", causes.blocks(runs)),
         Section("runs", "All runs", [summary.table(runs)]),
         *_what(runs),

@@ -67,7 +67,7 @@ class Runs:
     def _point_of(self) -> dict[str, int]:
         return {label: place for place, label in enumerate(self.points)}
 
-    def _key(self, folder: int, variant: str, seed: int, row: Mapping[str, object]) -> Key:
+    def key(self, folder: int, variant: str, seed: int, row: Mapping[str, object]) -> Key:
         """The run of a row."""
         return Key(self._series_of[folder, variant], self._point_of[self.folders[folder].point_of(row)], seed)
 
@@ -75,7 +75,7 @@ class Runs:
     def numbers(self) -> dict[Key, JsonObject]:
         """Each run's row of summary.json."""
         return {
-            self._key(place, row.variant, row.seed, row.columns): row.columns
+            self.key(place, row.variant, row.seed, row.columns): row.columns
             for place, folder in enumerate(self.folders)
             for row in folder.results.rows
         }
@@ -112,7 +112,7 @@ class Runs:
                 frame = frame.filter(pl.col("seed").is_in(sorted({key.seed for key in self.detailed})))
             by = ["variant", *(name for name in folder.swept if name in frame.columns), "seed"]
             for values, rows in frame.group_by(by, maintain_order=True):
-                key = self._key(place, values[0], values[-1], dict(zip(by, values, strict=True)))
+                key = self.key(place, values[0], values[-1], dict(zip(by, values, strict=True)))
                 if key in self.numbers and (not detailed or key in self.detailed):
                     yield key, rows
 

@@ -7,6 +7,7 @@ import os
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 from xml.etree import ElementTree as ET
 
 import pytest
@@ -75,6 +76,27 @@ def test_each_submission_has_its_points_and_its_page(course: Path, tmp_path: Pat
     assert "3 of 4.5 points" in page
     assert "Each hop takes one off &lt;ttl&gt;." in page
     assert "parser state start" in page, "the way of the packet of the failed test"
+
+
+@pytest.mark.parametrize("where", ["course", "option"])
+def test_warnings_cost_the_points_where_the_course_is_strict(course: Path, tmp_path: Path, where: str) -> None:
+    unused = PROGRAM.replace("    apply { routes", "    apply { bit<8> ttl; hdr.ip.ttl = ttl; routes")
+    (tmp_path / "submissions" / "bob" / "routes.p4").write_text(unused, encoding="utf-8")
+    words = ["--strict", "course"] if where == "option" else []
+    if where == "course":
+        (course / "course.yaml").write_text(f"{COURSE}strict: course\n", encoding="utf-8")
+
+    def graded(*more: str) -> dict[str, Any]:
+        done = p4cc("grade", tmp_path / "submissions", "--tests", course, "--out", tmp_path / "out", "--json", *more)
+        assert done.returncode == 0, done.stderr
+        return {grade["student"]: grade for grade in json.loads(done.stdout)}
+
+    strict = graded(*words)
+    assert strict["alice"]["points"] == 4.5, "no warning"
+    assert "ttl" in strict["bob"]["error"]
+    assert "error" in strict["bob"]["error"].splitlines()[0]
+    if where == "option":
+        assert graded()["bob"]["error"] == "", "a warning by default"
 
 
 CAN_RESTRICT = """

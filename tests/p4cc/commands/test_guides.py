@@ -20,6 +20,7 @@ PAGES = (
     "tutorials/first-lab.md",
     "tutorials/first-paper-figure.md",
     "how-to/trace-a-packet.md",
+    "how-to/why.md",
     "how-to/write-a-scenario.md",
     "how-to/watch-a-run.md",
     "how-to/write-a-controller.md",
@@ -36,12 +37,15 @@ LEAST_LINES = {
     "tutorials/first-lab.md": 4,
     "tutorials/first-paper-figure.md": 6,
     "how-to/trace-a-packet.md": 4,
+    "how-to/why.md": 35,
     "how-to/write-a-scenario.md": 7,
     "how-to/write-a-controller.md": 2,
     "how-to/write-an-algorithm.md": 3,
     "how-to/reproduce-a-source.md": 3,
 }
 """Lines that must be there, so that a changed form of the blocks is noticed."""
+CHECKED = ("how-to/why.md",)
+"""Pages whose blocks of text are what the commands before them print, spaces apart."""
 SMALLER = {
     "p4cc run figure.yaml": (
         *("topology.leaves=2", "topology.hosts_per_leaf=3", "seeds=[1,2]", "traffic.end_ns=400us"),
@@ -65,6 +69,19 @@ def files(page: str) -> dict[str, str]:
     return dict(re.findall(r"as `([\w.-]+)`:\n\n^```\w+\n(.*?)^```", text, re.MULTILINE | re.DOTALL))
 
 
+def printed(page: str) -> list[tuple[int, str]]:
+    """Lines of a page's blocks of text, each with the number of commands before it."""
+    text = (DOCS / page).read_text(encoding="utf-8")
+    found: list[tuple[int, str]] = []
+    count = 0
+    for language, block in re.findall(r"^```(\w*)\n(.*?)^```", text, re.MULTILINE | re.DOTALL):
+        if language == "text":
+            found += [(count, " ".join(line.split())) for line in block.splitlines()]
+        elif not language:
+            count += len([line for line in block.splitlines() if line.startswith("p4cc ")])
+    return found
+
+
 @pytest.mark.parametrize("page", PAGES)
 def test_the_commands_of_a_page_run(page: str, tmp_path: Path) -> None:
     lines = commands(page)
@@ -73,6 +90,7 @@ def test_the_commands_of_a_page_run(page: str, tmp_path: Path) -> None:
         (tmp_path / name).symlink_to(ROOT / name)
     for name, text in files(page).items():
         (tmp_path / name).write_text(text, encoding="utf-8")
+    outputs: list[str] = []
     for line in lines:
         words = shlex.split(line)[1:]
         if (changes := SMALLER.get(line)) is not None:
@@ -80,5 +98,12 @@ def test_the_commands_of_a_page_run(page: str, tmp_path: Path) -> None:
             words += ["--out", f"results/{Path(words[1]).stem}"]
         done = p4cc(*words, folder=tmp_path)
         assert done.stdout + done.stderr, f"{line} says nothing"
+        outputs.append(" ".join(done.stdout.split()))
         # `compare` says by 1 that something differs.
         assert done.returncode in ((0, 1) if words[0] == "compare" else (0,)), f"{line}\n{done.stderr}"
+    if page in CHECKED:
+        said = printed(page)
+        assert len(said) > 10
+        for count, line in said:
+            # Two commands of a block are shown together at most.
+            assert any(line in output for output in outputs[max(0, count - 4) : count]), line

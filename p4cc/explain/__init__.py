@@ -1,0 +1,1 @@
+"""What bounded the slow flows of a finished run, from its tables."""
