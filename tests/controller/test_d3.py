@@ -9,10 +9,15 @@ from hypothesis import strategies as st
 
 from controller import PlannerError
 from controller.d3 import (
+    D3_ESTIMATES,
+    D3_PORTS,
+    D3_RECIPROCALS,
     MAX_CAPACITY_KBPS,
     MAX_FLOWS,
     CapacityEstimate,
     D3Port,
+    D3PortPlan,
+    D3Settings,
     capacity_estimate,
     d3_port,
     default_epoch_ns,
@@ -168,3 +173,24 @@ def test_an_estimate_in_other_ticks() -> None:
     assert slow.next_capacity_kbps(200_000, 10**6, 500_000, 100, 10, 0) == slow.next_capacity_kbps(
         200_000, 10**6, 500_000, 0, 0, 0
     )
+
+
+def test_the_rows_of_a_switch() -> None:
+    port, few = D3Port(1_000_000, 250_000, 27), D3Port(9, 3, 27)
+    plans = {
+        ("s1", "h1"): D3PortPlan(port),
+        ("s1", "h2"): D3PortPlan(few, estimate(), is_clamped=True),
+        ("s2", "h1"): D3PortPlan(few, estimate()),
+    }
+    rows = list(D3Settings(plans).rows("s1", {1: "h1", 2: "h2", 3: "h3"}))
+    assert [(row.role, dict(row.key), row.action) for row in rows[:3]] == [
+        (D3_PORTS, {"egress_port": 1}, "set_port_as_published"),
+        (D3_PORTS, {"egress_port": 2}, "set_port"),
+        (D3_ESTIMATES, {"egress_port": 2}, "set_estimate"),
+    ]
+    assert dict(rows[1].args) == {"capacity_kbps": 9, "base_kbps": 3, "epoch_shift": 27}
+    # As many reciprocals as the port with the most flows can use.
+    assert [(row.role, dict(row.key), row.args["value"]) for row in rows[3:]] == [
+        (D3_RECIPROCALS, {"flows": flows}, TABLE[flows - 1]) for flows in (1, 2, 3, 4)
+    ]
+    assert list(D3Settings(plans).rows("s3", {1: "h1"})) == []

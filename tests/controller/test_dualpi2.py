@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from fractions import Fraction
 
 import pytest
@@ -106,6 +107,10 @@ def test_sums_of_a_step_end_at_64_bits() -> None:
     assert port.next_base(0, (1 << 40), 0) == MOST
     # Both sides are at their end: nothing moves.
     assert port.next_base(5, 1 << 40, 1 << 40) == 5
+    # One side at its end, 2^64 - 1, and the other 2^16 - 1 below it: less than a unit of the probability.
+    even = replace(port, alpha=1 << 15, beta=1 << 15)
+    assert even.next_base(5, (1 << 48) - 1, 1 << 50) == 5
+    assert even.next_base(5, (1 << 48) - 2, 1 << 50) == 4
 
 
 def test_entries_of_the_ports_that_are_named() -> None:
