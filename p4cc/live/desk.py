@@ -4,15 +4,14 @@ from __future__ import annotations
 
 import json
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, TypedDict, get_args
+from typing import TYPE_CHECKING, get_args
 
 from controller.install import read_ports
 from p4cc.live.looks import FlowName, Looks
 from p4cc.live.messages import Abilities, LookMessage, RunHead
+from p4cc.live.packets import packet_traces
 from p4cc.live.requests import CONTROL, JumpTarget, PaceRequest, TraceRequest, WatchRequest, parse
 from p4cc.live.table_desk import TableDesk
-from p4cc.packet_way.lines import in_order, step_lines
-from p4cc.planning.programs import places_of
 from p4cc.running.in_process import server_at
 from p4cc.running.result_writer import arrow_table
 
@@ -52,34 +51,6 @@ class FlowState:
         if self.finish_ns is not None:
             state = "complete"
         return {**vars(self.name), "acked_bytes": self.acked_bytes, "state": state}
-
-
-class _StepText(TypedDict):
-    text: str
-    is_heading: bool
-    kind: str
-    """As `p4cc.packet_way.lines.Line` has it."""
-    depth: int
-
-
-class _PacketTrace(TypedDict):
-    number: int
-    time_ns: int
-    steps: list[_StepText]
-
-
-def _step_texts(steps: Sequence[Mapping[str, Any]]) -> list[_StepText]:
-    """What happened, below the instants."""
-    texts: list[_StepText] = []
-    last_ns: int | None = None
-    for step in in_order(steps):
-        if step["time_ns"] != last_ns:
-            last_ns = step["time_ns"]
-            texts.append({"text": f"at {last_ns:,} ns", "is_heading": True, "kind": "block", "depth": 0})
-        texts += [
-            _StepText(text=str(line), is_heading=False, kind=line.kind, depth=line.depth) for line in step_lines(step)
-        ]
-    return texts
 
 
 class Desk(TableDesk):
@@ -171,13 +142,6 @@ class Desk(TableDesk):
     async def _trace(self, request: TraceRequest) -> Mapping[str, object]:
         view = await self._view(request.switch)
         lines = await self._mover.follow(view.line.plan.device_id, request.packets)
-        places = places_of(view.line.pipeline.config.p4_device_config)
-        by_packet: dict[int, list[dict[str, Any]]] = {}
-        for step in map(json.loads, lines):
-            by_packet.setdefault(step["packet"], []).append(step)
-        packets: dict[int, _PacketTrace] = {}
-        for number, steps in by_packet.items():
-            places.add_to(steps)
-            packets[number] = _PacketTrace(number=number, time_ns=steps[0]["time_ns"], steps=_step_texts(steps))
+        packets = packet_traces(map(json.loads, lines), view.line.pipeline)
         why = None if len(packets) >= request.packets else "no more packets came, or the controller was due first"
-        return {"packets": list(packets.values()), "why": why}
+        return {"packets": packets, "why": why}

@@ -16,10 +16,12 @@ from controller.install import read_switch_ports
 from controller.record import file_recorder
 from p4cc.control.line import ELECTION_ID, SwitchLine
 from p4cc.errors import UserError
+from p4cc.live.lab_looks import FOLLOW_S
 from p4cc.live.looks import Looks
 from p4cc.live.messages import Abilities, LookMessage, RunHead, Status
 from p4cc.live.pace import ENDED, RUNNING
-from p4cc.live.requests import WatchRequest, parse
+from p4cc.live.packets import packet_traces
+from p4cc.live.requests import TraceRequest, WatchRequest, parse
 from p4cc.live.table_desk import TableDesk
 
 if TYPE_CHECKING:
@@ -139,7 +141,7 @@ class LabDesk(TableDesk):
         return self.looks.with_history(self._message or self.next_message())
 
     def _head(self) -> RunHead:
-        can = Abilities(pause=False, step=False, speed=False, finish=False, jump=[], change=True, trace=False)
+        can = Abilities(pause=False, step=False, speed=False, finish=False, jump=[], change=True, trace=True)
         return RunHead(case=self._shown.label, kind="lab", stop_ns=self._shown.stop_ns, can=can)
 
     async def get(self, what: str, name: str, query: Mapping[str, str]) -> Mapping[str, object]:
@@ -156,10 +158,16 @@ class LabDesk(TableDesk):
             case "control":
                 raise UserError("a lab runs in real time", place="control", remedy="use p4cc run --live")
             case "trace":
-                remedy = "start the lab with --trace and see the logs of its switches, or use p4cc run --live"
-                raise UserError("the page of a lab traces no packets", place="trace", remedy=remedy)
+                return await self._trace(parse(TraceRequest, body))
             case _:
                 return await super().post(what, body)
+
+    async def _trace(self, request: TraceRequest) -> Mapping[str, object]:
+        view = await self._view(request.switch)
+        steps = await self._looker.follow(request.switch, request.packets)
+        packets = packet_traces(steps, view.line.pipeline)
+        why = None if len(packets) >= request.packets else f"no more packets came within {FOLLOW_S:g} s"
+        return {"packets": packets, "why": why}
 
     async def read_levels(self) -> None:
         """Updates the counts of marks; raises UserError, ControllerError."""

@@ -7,8 +7,9 @@ import json
 import os
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, TypedDict
+from typing import TYPE_CHECKING, Any, TypedDict
 
+from p4cc.errors import UserError
 from topos.lab import LabEnd
 
 if TYPE_CHECKING:
@@ -24,6 +25,9 @@ ETHERNET_BYTES = 14
 _COUNTERS = Path("/proc/net/dev")
 _ANSWER_S = 1.0
 _MAX_ANSWER_BYTES = 1 << 20
+FOLLOW_S = 3.0
+"""How long a switch waits for packets to follow."""
+_POLL_S = 0.02
 _RX, _TX = 0, 8
 """Positions of a direction's bytes, followed by its packets, in a line of the kernel."""
 
@@ -93,16 +97,43 @@ class PortSocket:
 
     async def ask(self) -> _SwitchLook | None:
         """The switch's answer; None while it does not answer."""
+        answer: _SwitchLook | None = await self._answer("look")
+        return answer
+
+    async def follow(self, packets: int) -> list[dict[str, Any]]:
+        """What the switch does with its next packets, step by step; raises UserError."""
+        await self._followed(f"follow {packets}")
+        for _ in range(int(FOLLOW_S / _POLL_S)):
+            if (await self._followed("ended"))["ended"] >= packets:
+                break
+            await asyncio.sleep(_POLL_S)
+        steps: list[dict[str, Any]] = []
+        while True:
+            part = await self._followed("steps")
+            steps += part["steps"]
+            if part["is_all"]:
+                return steps
+
+    async def _followed(self, request: str) -> Any:
+        answer = await self._answer(request)
+        if answer is None:
+            raise UserError("the switch does not answer", place="trace", remedy="see the log of the switch")
+        if "refused" in answer:
+            remedy = "wait until another page has its packets; a lab with --trace has all packets in its switches' logs"
+            raise UserError(answer["refused"], place="trace", remedy=remedy)
+        return answer
+
+    async def _answer(self, request: str) -> Any:
+        """An answer as JSON; None where there is none."""
         try:
             async with asyncio.timeout(_ANSWER_S):
                 reader, writer = self._stream or await self._connect()
                 self._stream = (reader, writer)
-                writer.write(b"look\n")
-                answer: _SwitchLook = json.loads(await reader.readuntil())
+                writer.write(request.encode() + b"\n")
+                return json.loads(await reader.readuntil())
         except (OSError, TimeoutError, ValueError, asyncio.IncompleteReadError, asyncio.LimitOverrunError):
             self.close()
             return None
-        return answer
 
     async def _connect(self) -> tuple[asyncio.StreamReader, asyncio.StreamWriter]:
         # An address has 107 bytes at most, and folders have longer names.
@@ -171,6 +202,18 @@ class LabLooker:
             drops=_sum(self._drops.values()),
             digests=_sum(self._digests.values()),
         )
+
+    async def follow(self, switch: str, packets: int) -> list[dict[str, Any]]:
+        """What a switch does with its next packets, in the lab's time; raises UserError."""
+        # A connection of its own: the switch ends a trace with it.
+        port_socket = PortSocket(self.sockets[switch].path)
+        try:
+            steps = await port_socket.follow(packets)
+        finally:
+            port_socket.close()
+        clock = self.lab.clock
+        start_ns = min((step["time_ns"] for step in steps), default=0) if clock is None else clock.start_ns
+        return [{**step, "time_ns": step["time_ns"] - start_ns} for step in steps]
 
     async def _ports(self) -> list[_PortLook | None]:
         """Ports in the drawn order; None where the switch does not answer."""

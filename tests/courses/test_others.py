@@ -1,13 +1,15 @@
 """p4-utils with p4-learning, p4-guide and ngsdn-tutorial, by the commands of their READMEs.
 
-`P4CC_P4UTILS`, `P4CC_P4_LEARNING`, `P4CC_P4_GUIDE` and `P4CC_NGSDN` name copies. What they import has to be installed:
-p4-utils wants networkx, ipaddr, psutil, scapy and thrift, its controllers of digests nnpy, p4-guide's packet tests and
-ngsdn-tutorial p4runtime-shell.
+`P4CC_P4UTILS`, `P4CC_P4_LEARNING`, `P4CC_P4_GUIDE`, `P4CC_NGSDN` and `P4CC_SCC333` name copies. What they import has to
+be installed: p4-utils wants networkx, ipaddr, psutil, scapy and thrift, its controllers of digests nnpy, p4-guide's
+packet tests and ngsdn-tutorial p4runtime-shell. Lancaster's controller wants flask, grpcio, protobuf 6 and scapy in the
+Python that `P4CC_SCC333_PYTHON` names.
 """
 
 from __future__ import annotations
 
 import os
+import re
 import shutil
 from importlib.util import find_spec
 from pathlib import Path
@@ -238,4 +240,32 @@ def test_ngsdn_exercise_1(tmp_path: Path) -> None:
         config = "--config p4src/build/p4info.txt,p4src/build/bmv2.json --election-id 0,1"
         console.ask(f"sh p4runtime-sh --grpc-addr localhost:50001 {config} < entries.py > /tmp/shell.log 2>&1")
         assert " 3 received" in console.ask("h1a ping -c 3 -W 2 h1b"), at.log("shell.log")
+        console.end()
+
+
+def test_lancasters_introduction_to_p4runtime(tmp_path: Path) -> None:
+    """Hosts are learned by packet-in: the third task's program and controller."""
+    source = copy_of("P4CC_SCC333", "week3-intro-to-p4runtime")
+    python = os.environ.get("P4CC_SCC333_PYTHON", "python3")
+    needs("mn", "unshare", "curl")
+    at = course(source, tmp_path)
+    (at.folder / "p4src/build").mkdir(exist_ok=True)
+    info = at.folder / "p4src/build/p4info.txt"
+    files = ["-o", "p4src/build/bmv2.json", "--p4runtime-files", "p4src/build/p4info.txt"]
+    words = ["p4c-bm2-ss", "--arch", "v1model", *files, "--Wdisable=unsupported", "--Wdisable=unused"]
+    for program in ("p4src/main.p4", "solution/main-task3.p4"):
+        code, said = at.run(*words, program)
+        assert code == 0, said
+    # The course's messages are of a P4Runtime before this field, which p4c writes, too.
+    info.write_text(re.sub(r"  initial_default_action \{\n(?:    .*\n)*  \}\n", "", info.read_text()))
+    (at.folder / "mininet/stratum.py").write_text(f"{STRATUM}\nfrom mininet.node import Host as NoIpv6OffloadHost\n")
+    with at.start("python3", "mininet/topo.py") as console:
+        console.until(PROMPT)
+        console.ask(f"sh {python} solution/controller-task3.py > /tmp/controller.log 2>&1 &")
+        console.ask("sh for i in $(seq 60); do grep -q Multicast /tmp/controller.log && break; sleep 1; done")
+        # Each host's first packet goes to the controller.
+        console.ask("homePC ping -c 3 -W 2 tablet")
+        assert " 3 received" in console.ask("homePC ping -c 3 -W 2 tablet"), at.log("controller.log")
+        hosts = console.ask("sh curl -s http://127.0.0.1:8080/api/get_hosts")
+        assert '"count":2' in hosts, hosts
         console.end()

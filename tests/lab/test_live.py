@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import re
 import socket
 import threading
 import time
@@ -144,7 +145,7 @@ def test_the_page_shows_and_changes_real_switches(own: str, tmp_path: Path, cont
         network = client.get("/api/network")
         assert (network["kind"], network["title"], network["stop_ns"]) == ("lab", NAME, 20_000_000_000)
         assert network["can"] == {"pause": False, "step": False, "speed": False, "finish": False, "jump": [],
-                                  "change": True, "trace": False}  # fmt: skip
+                                  "change": True, "trace": True}  # fmt: skip
         place = next(number for number, one in enumerate(network["ports"]) if one["peer"] == "aggregator")
         port = network["ports"][place]
         way = 2 * port["link"] + port["way"]
@@ -158,6 +159,7 @@ def test_the_page_shows_and_changes_real_switches(own: str, tmp_path: Path, cont
             deep = look_until(client, lambda one: one["depth_pkts"][place] >= 10)
             assert any(one["port"] == place for one in deep["watched"]["ports"]), "the deepest is watched"
             assert standing(lab) == (ALREADY_EXISTS, 1)
+            _tells_packets_step_by_step(client)
             changed = client.post("/api/thresholds", {"switch": "s1", "port": port["port"], "k_pkts": 1})
             assert changed["at_ns"] > busy["time_ns"]
             (state,) = [one for one in lab.read_ports() if one.peer == "aggregator"]
@@ -171,7 +173,8 @@ def test_the_page_shows_and_changes_real_switches(own: str, tmp_path: Path, cont
             assert {"k": "1", "k_dc": "30"} in [one["params"] for one in entries]
         for path, body in (
             ("/api/control", {"do": "pause"}),
-            ("/api/trace", {"switch": "s1", "packets": 3}),
+            ("/api/trace", {"switch": "s1", "packets": 1 << 40}),
+            ("/api/trace", {"switch": "s9", "packets": 3}),
             ("/api/watch", {"flows": [1]}),
             ("/api/thresholds", {"switch": "s1", "port": 99, "k_pkts": 1}),
         ):
@@ -186,6 +189,18 @@ def test_the_page_shows_and_changes_real_switches(own: str, tmp_path: Path, cont
         assert lab.report.control.rows["time_ns"].to_list()[-1] > changed["at_ns"], "it wrote after the page"
     _repeats(folder, lab, request, changed["at_ns"])
     _nothing_is_left(folder, page)
+
+
+def _tells_packets_step_by_step(client: Client) -> None:
+    told = client.post("/api/trace", {"switch": "s1", "packets": 3})
+    assert (told["why"], [one["number"] for one in told["packets"]]) == (None, [1, 2, 3])
+    for packet in told["packets"]:
+        assert packet["time_ns"] > 0, "in the lab's time"
+        texts = [step["text"] for step in packet["steps"]]
+        table = next(at for at, text in enumerate(texts) if "table ingress.forward.ipv4_lpm" in text)
+        assert re.search(r": hit  \(\w+\.p4:\d+\)$", texts[table]), "where it is declared"
+        assert texts[table + 1].startswith("entry "), "the one that matched"
+        assert any(text.startswith("hdr.ipv4.ttl ") for text in texts), "what changed"
 
 
 def _repeats(folder: Path, lab: Lab, request: LabRequest, at_ns: int) -> None:

@@ -46,8 +46,6 @@ pub use events::Batching;
 pub use hosts::{HostCounters, MAX_WAITING_INJECTED};
 pub use latency::{Latency, LatencySpec};
 pub use network::{Network, RunOptions};
-pub use output::{
-    Capture, FlowLook, Look, MAX_FOLLOWED, News, PacketBalance, Progress, Results, Summary, Trace,
-};
+pub use output::{Capture, FlowLook, Look, News, PacketBalance, Progress, Results, Summary, Trace};
 pub use parallel::{MAX_JOBS, MAX_THREADS, run_many};
 pub use record::{Column, ColumnSpec, ColumnType, Numbers, TABLES, Table, TableSink, TableSpec, Tap, Texts};

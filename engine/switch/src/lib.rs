@@ -40,6 +40,7 @@ pub mod config;
 mod control;
 mod core;
 pub mod counters;
+mod followed;
 mod head;
 mod lineage;
 mod observation;
@@ -67,6 +68,7 @@ pub use config::{
 };
 pub use control::Control;
 pub use counters::{DropCause, Drops, PauseCounters, PortCounters, QueueCounters, SwitchCounters};
+pub use followed::{FollowedStep, MAX_FOLLOWED};
 pub use observation::Observation;
 pub use p4cc_exec::{Array, ArrayKind, prefetch};
 pub use packet::{MAX_PACKET_BYTES, Packet, PacketPool};

@@ -101,7 +101,8 @@ impl Daemon {
             install(&server, general, program)?;
         }
         let bfrt = start_bfrt(options, &shared)?;
-        let looks = looks(general, &shared)?;
+        let trace = crate::log::wants_trace(general);
+        let looks = looks(general, &shared, trace)?;
         let publisher = publisher(general)?;
         let thrift = start_thrift(options, &shared, &server, publisher.as_ref())?;
         let thread = |name: &str| std::thread::Builder::new().name(name.to_owned());
@@ -111,11 +112,12 @@ impl Daemon {
         let translator = Translator::start().map_err(failed)?;
         let messenger = move || deliver(&of, &to, bfrt_to.as_deref(), heard, translator);
         let messenger = thread("messenger").spawn(messenger).map_err(failed)?;
-        let trace = crate::log::wants_trace(general);
         let stop_on_assertion = options.stops_on_assertion();
         let (busy_poll, cpu) = (general.links.busy_poll, general.links.cpu);
         let manner = Manner { busy_poll, trace, cpu, stop_on_assertion };
-        shared.switch.lock().control().set_tracing(trace);
+        if trace {
+            shared.switch.lock().control().set_tracing(true);
+        }
         let dataplane = Dataplane::new(Arc::clone(&shared), woken, manner, ports, messenger.thread().clone());
         let dataplane = thread("dataplane").spawn(move || dataplane.run()).map_err(failed)?;
         let attaching = Attaching { ring_frames: general.links.ring_frames, io: general.links.io };
@@ -312,9 +314,9 @@ fn install(server: &Server, general: &General, program: String) -> Result<(), St
 }
 
 /// Who answers looks at the ports, where somebody is to.
-fn looks(general: &General, shared: &Arc<Shared>) -> Result<Option<Looks>, StartError> {
+fn looks(general: &General, shared: &Arc<Shared>, traces_all: bool) -> Result<Option<Looks>, StartError> {
     let Some(path) = &general.looks else { return Ok(None) };
-    let opened = Looks::open(path, Arc::clone(shared));
+    let opened = Looks::open(path, Arc::clone(shared), traces_all);
     opened.map(Some).map_err(|error| {
         StartError::Option(format!("--looks {}: {error}; give a path that can be created", path.display()))
     })

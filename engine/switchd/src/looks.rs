@@ -1,14 +1,17 @@
 //! Looks at the ports over a Unix socket, for pages that watch a lab: what P4Runtime has no request for.
 //!
-//! A client sends the line `look` and is answered with one line of JSON; anything else ends its connection:
+//! A client sends a line and is answered with one line of JSON; anything else ends its connection:
 //!
 //! ```text
-//! {"time_ns":1700000000000000000,"digests":0,
-//!  "ports":[{"port":1,"depth_pkts":3,"dropped_pkts":0,"paused":false}]}
+//! look      {"time_ns":1700000000000000000,"digests":0,
+//!            "ports":[{"port":1,"depth_pkts":3,"dropped_pkts":0,"paused":false}]}
+//! follow 3  {"follows":3}                   the next packets; {"refused":CAUSE} where it cannot
+//! ended     {"ended":2}                     packets that the switch is through with
+//! steps     {"steps":[...],"is_all":false}  what they did, part by part; it follows none any more
 //! ```
 //!
-//! `time_ns` counts from the Epoch, `digests` are messages that the program made. The socket is its
-//! owner's only.
+//! Times count from the Epoch, `digests` are messages that the program made. One client follows packets at a
+//! time, until it has the first of their steps or hangs up. The socket is its owner's only.
 //! One thread serves all clients: it waits for none of them, and holds the switch for one answer at a time.
 
 use std::fmt::Write as _;
@@ -22,15 +25,21 @@ use std::sync::Arc;
 use std::thread::JoinHandle;
 use std::time::Duration;
 
-use p4cc_switch::Switch;
 use p4cc_switch::config::PRIORITIES;
+use p4cc_switch::{FollowedStep, Switch};
+use serde_json::{Value, json};
 
 use crate::packet_io::sys;
 use crate::scalability::SocketFile;
 use crate::shared::Shared;
 
-/// What a client asks.
-const REQUEST: &[u8] = b"look\n";
+/// What a client asks, but for `follow`.
+const REQUESTS: [&[u8]; 3] = [b"look\n", b"ended\n", b"steps\n"];
+/// The request that has a number, with two digits at most.
+const FOLLOW: &[u8] = b"follow ";
+const MAX_REQUEST: usize = FOLLOW.len() + 3;
+/// Bytes of steps in one answer, unless the first has more: an answer has to find room in the socket.
+const STEPS_BYTES: usize = 48 * 1024;
 /// Most clients at once; a later one is hung up on.
 const MAX_CLIENTS: usize = 8;
 /// Answers that one client gets before others have their turn.
@@ -45,15 +54,16 @@ pub(crate) struct Looks {
 }
 
 impl Looks {
-    /// Listens at a path; a socket that a dead process left there is taken over.
+    /// Listens at a path; a socket that a dead process left there is taken over. `traces_all`: the log takes
+    /// the steps of all packets.
     ///
     /// # Errors
     /// The path is taken, or nothing can be made there.
-    pub fn open(path: &Path, shared: Arc<Shared>) -> io::Result<Self> {
+    pub fn open(path: &Path, shared: Arc<Shared>, traces_all: bool) -> io::Result<Self> {
         let listener = bind(path)?;
         let file = SocketFile::of(path);
         let thread = std::thread::Builder::new().name("looks".to_owned());
-        let thread = thread.spawn(move || serve(&listener, &shared))?;
+        let thread = thread.spawn(move || serve(&listener, &shared, traces_all))?;
         Ok(Self { thread, _file: file })
     }
 
@@ -110,12 +120,25 @@ fn short(folder: &File, name: &str) -> String {
 /// A connection, and what has come of its next line.
 struct Client {
     stream: UnixStream,
-    line: [u8; REQUEST.len()],
+    line: [u8; MAX_REQUEST],
     has: usize,
+    following: Following,
 }
 
-fn serve(listener: &UnixListener, shared: &Shared) {
+/// A client's packets.
+#[derive(Default)]
+enum Following {
+    #[default]
+    Nothing,
+    /// The switch follows so many.
+    Packets(usize),
+    /// Steps as JSON that the client has not had yet, the next one last.
+    Steps(Vec<String>),
+}
+
+fn serve(listener: &UnixListener, shared: &Shared, traces_all: bool) {
     let mut clients: Vec<Client> = Vec::new();
+    let mut desk = Desk { shared, is_taken: traces_all };
     while !shared.is_stopping() {
         let mut fds: Vec<_> = clients.iter().map(|client| sys::readable(client.stream.as_raw_fd())).collect();
         fds.push(sys::readable(listener.as_raw_fd()));
@@ -124,7 +147,13 @@ fn serve(listener: &UnixListener, shared: &Shared) {
             std::thread::sleep(TICK);
         }
         let mut asked = fds.iter().map(|fd| fd.revents != 0);
-        clients.retain_mut(|client| !asked.next().unwrap_or_default() || client.serve(shared));
+        clients.retain_mut(|client| {
+            let stays = !asked.next().unwrap_or_default() || client.serve(&mut desk);
+            if !stays {
+                desk.give_up(&mut client.following);
+            }
+            stays
+        });
         if asked.next().unwrap_or_default() {
             admit(listener, &mut clients);
         }
@@ -137,7 +166,9 @@ fn admit(listener: &UnixListener, clients: &mut Vec<Client>) {
         Ok(_) if clients.len() >= MAX_CLIENTS => {
             tracing::warn!("more than {MAX_CLIENTS} connections to --looks; one was refused");
         }
-        Ok(stream) => clients.push(Client { stream, line: [0; REQUEST.len()], has: 0 }),
+        Ok(stream) => {
+            clients.push(Client { stream, line: [0; MAX_REQUEST], has: 0, following: Following::default() })
+        }
         Err(error) if error.kind() == io::ErrorKind::WouldBlock => {}
         Err(error) => {
             tracing::debug!(%error, "a connection to --looks failed");
@@ -149,22 +180,21 @@ fn admit(listener: &UnixListener, clients: &mut Vec<Client>) {
 
 impl Client {
     /// Answers what has come; false where the connection is over.
-    fn serve(&mut self, shared: &Shared) -> bool {
+    fn serve(&mut self, desk: &mut Desk<'_>) -> bool {
         for _ in 0..ANSWERS_IN_A_TURN {
-            let came = match self.stream.read(&mut self.line[self.has..]) {
-                Ok(0) => return false,
-                Ok(came) => came,
-                Err(error) => return error.kind() == io::ErrorKind::WouldBlock,
-            };
-            self.has += came;
-            if self.line[..self.has] != REQUEST[..self.has] {
-                return false;
+            // To the end of one line, for the next may be here already.
+            while !self.line[..self.has].ends_with(b"\n") {
+                match self.stream.read(&mut self.line[self.has..=self.has]) {
+                    Ok(0) => return false,
+                    Ok(_) => self.has += 1,
+                    Err(error) => return error.kind() == io::ErrorKind::WouldBlock,
+                }
+                if !may_become_request(&self.line[..self.has]) {
+                    return false;
+                }
             }
-            if self.has < REQUEST.len() {
-                continue;
-            }
+            let answer = desk.answer(&self.line[..self.has], &mut self.following);
             self.has = 0;
-            let answer = look(shared);
             // Part of an answer leaves nothing to go on with.
             if !matches!(self.stream.write(answer.as_bytes()), Ok(written) if written == answer.len()) {
                 return false;
@@ -174,14 +204,110 @@ impl Client {
     }
 }
 
-/// One answer.
+/// Whether a request begins so; one that is whole ends its line.
+fn may_become_request(line: &[u8]) -> bool {
+    let is_number = |digits: &[u8]| digits.len() <= 2 && digits.iter().all(u8::is_ascii_digit);
+    REQUESTS.iter().any(|request| request.starts_with(line))
+        || FOLLOW.starts_with(line)
+        || line.strip_prefix(FOLLOW).is_some_and(|rest| match rest.strip_suffix(b"\n") {
+            Some(digits) => is_number(digits) && !digits.is_empty(),
+            None => is_number(rest),
+        })
+}
+
+/// Answers requests.
+struct Desk<'a> {
+    shared: &'a Shared,
+    /// The switch traces packets for somebody.
+    is_taken: bool,
+}
+
+impl Desk<'_> {
+    /// The answer to a whole request.
+    fn answer(&mut self, request: &[u8], following: &mut Following) -> String {
+        let mut answer = match request {
+            b"look\n" => look(self.shared),
+            b"ended\n" => json!({ "ended": self.ended(following) }).to_string(),
+            b"steps\n" => self.steps(following),
+            _ => {
+                let digits = request.strip_prefix(FOLLOW).unwrap_or_default();
+                let packets = digits.iter().filter(|digit| digit.is_ascii_digit());
+                self.follow(packets.fold(0, |sum, digit| sum * 10 + usize::from(digit - b'0')), following)
+            }
+        };
+        answer.push('\n');
+        answer
+    }
+
+    fn follow(&mut self, packets: usize, following: &mut Following) -> String {
+        self.give_up(following);
+        if self.is_taken {
+            return json!({ "refused": "the switch traces packets already" }).to_string();
+        }
+        let packets = packets.min(p4cc_switch::MAX_FOLLOWED);
+        self.shared.switch.lock().follow_next(packets);
+        self.is_taken = true;
+        *following = Following::Packets(packets);
+        json!({ "follows": packets }).to_string()
+    }
+
+    fn ended(&self, following: &Following) -> usize {
+        match following {
+            Following::Packets(packets) => {
+                self.shared.switch.lock().followed_to_the_end().len().min(*packets)
+            }
+            _ => 0,
+        }
+    }
+
+    /// As many steps as fit; the first such answer ends the following.
+    fn steps(&mut self, following: &mut Following) -> String {
+        if let Following::Packets(packets) = following {
+            let steps = self.shared.switch.lock().take_followed(*packets);
+            self.is_taken = false;
+            *following = Following::Steps(steps.iter().rev().map(|step| self.step(step)).collect());
+        }
+        let Following::Steps(left) = following else {
+            return json!({ "refused": "this client follows no packets" }).to_string();
+        };
+        let mut part = String::new();
+        while let Some(step) = left.pop_if(|step| part.is_empty() || part.len() + step.len() < STEPS_BYTES) {
+            if !part.is_empty() {
+                part.push(',');
+            }
+            part.push_str(&step);
+        }
+        let is_all = left.is_empty();
+        if is_all {
+            *following = Following::Nothing;
+        }
+        format!("{{\"steps\":[{part}],\"is_all\":{is_all}}}")
+    }
+
+    fn step(&self, FollowedStep { packet, at, step }: &FollowedStep) -> String {
+        let mut step = serde_json::to_value(step).unwrap_or_default();
+        step["packet"] = Value::from(*packet);
+        step["time_ns"] = Value::from(self.shared.clock.since_epoch_ns(*at));
+        step.to_string()
+    }
+
+    /// Ends what a client follows.
+    fn give_up(&mut self, following: &mut Following) {
+        if let Following::Packets(_) = std::mem::take(following) {
+            self.shared.switch.lock().control().set_tracing(false);
+            self.is_taken = false;
+        }
+    }
+}
+
+/// The ports.
 fn look(shared: &Shared) -> String {
     let switch = shared.switch.lock();
     let at = shared.clock.now();
     let (digests, ports) = (switch.observation().counters().digests, ports(&switch));
     drop(switch);
     let time_ns = shared.clock.since_epoch_ns(at);
-    format!("{{\"time_ns\":{time_ns},\"digests\":{digests},\"ports\":[{ports}]}}\n")
+    format!("{{\"time_ns\":{time_ns},\"digests\":{digests},\"ports\":[{ports}]}}")
 }
 
 fn ports(switch: &Switch) -> String {
@@ -210,10 +336,11 @@ mod tests {
     use p4cc_switch::config::DEFAULT_DROP_PORT;
     use p4cc_switch::{DEFAULT_PASS_LIMIT, Packet, PortConfig, SwitchConfig, TimestampUnit};
     use p4cc_units::{Rate, Time};
-    use serde_json::{Value, json};
 
     use super::*;
     use crate::program;
+
+    const LOOK: &[u8] = b"look\n";
 
     /// A switch whose port 1 holds 3 packets and sends none.
     fn shared() -> Arc<Shared> {
@@ -260,7 +387,7 @@ mod tests {
     fn every_line_is_answered_with_depth_drops_and_pauses_of_each_port() {
         let (folder, shared) = (folder("answers"), shared());
         let path = folder.join("s1.socket");
-        let looks = Looks::open(&path, Arc::clone(&shared)).expect("it listens");
+        let looks = Looks::open(&path, Arc::clone(&shared), false).expect("it listens");
         assert_eq!(fs::metadata(&path).expect("it is there").permissions().mode() & 0o777, 0o600);
         assert_eq!(fs::read_dir(&folder).expect("it is there").count(), 1, "the socket only");
         let mut stream = connect(&path).expect("it listens");
@@ -288,13 +415,70 @@ mod tests {
         fs::remove_dir(folder).expect("it is empty");
     }
 
+    /// Asks over a connection.
+    fn asked(stream: &UnixStream, request: &str) -> Value {
+        let mut stream = stream;
+        stream.write_all(request.as_bytes()).expect("it reads");
+        let mut line = String::new();
+        BufReader::new(stream).read_line(&mut line).expect("an answer");
+        serde_json::from_str(&line).expect("JSON")
+    }
+
+    /// A packet that port 1 has no room for.
+    fn drop_packet(shared: &Shared) {
+        shared.switch.lock().receive(shared.clock.now(), 0, Packet::new(&[0; 14], 1_000));
+    }
+
+    #[test]
+    fn one_client_follows_packets_until_it_has_their_steps_or_hangs_up() {
+        let (folder, shared) = (folder("follows"), shared());
+        let path = folder.join("s1.socket");
+        let looks = Looks::open(&path, Arc::clone(&shared), false).expect("it listens");
+        let [first, second] = [(); 2].map(|()| connect(&path).expect("it listens"));
+        let none = json!({"refused": "this client follows no packets"});
+        assert_eq!(asked(&first, "steps\n"), none);
+        assert_eq!(asked(&first, "follow 2\n"), json!({"follows": 2}));
+        assert_eq!(asked(&second, "follow 1\n"), json!({"refused": "the switch traces packets already"}));
+        for ended in 0..=3 {
+            assert_eq!(asked(&first, "ended\n"), json!({"ended": ended.min(2)}));
+            drop_packet(&shared);
+        }
+        let mut steps: Vec<Value> = Vec::new();
+        loop {
+            let answer = asked(&first, "steps\n");
+            steps.extend(answer["steps"].as_array().expect("steps").clone());
+            if answer["is_all"] == json!(true) {
+                break;
+            }
+        }
+        let of = |packet: u64| steps.iter().filter(move |step| step["packet"] == json!(packet));
+        for packet in [1, 2] {
+            let names: Vec<&Value> = of(packet).map(|step| &step["step"]).collect();
+            assert_eq!((names.first(), names.last()), (Some(&&json!("received")), Some(&&json!("dropped"))));
+        }
+        assert!(of(3).next().is_none());
+        assert!(steps.iter().all(|step| step["time_ns"].as_u64() > Some(1_600_000_000_000_000_000)));
+        assert_eq!(asked(&first, "steps\n"), none);
+        // Who hangs up leaves the switch to others.
+        assert_eq!(asked(&second, "follow 1\n"), json!({"follows": 1}));
+        drop(second);
+        while asked(&first, "follow 1\n").get("refused").is_some() {
+            std::thread::sleep(Duration::from_millis(5));
+        }
+        shared.stop();
+        looks.join();
+        fs::remove_dir(folder).expect("it is empty");
+    }
+
     #[test]
     fn what_is_no_request_ends_its_connection_and_no_other() {
         let (folder, shared) = (folder("hostile"), shared());
         let path = folder.join("s1.socket");
-        let looks = Looks::open(&path, Arc::clone(&shared)).expect("it listens");
+        let looks = Looks::open(&path, Arc::clone(&shared), false).expect("it listens");
         let mut good = connect(&path).expect("it listens");
-        for wrong in [&b"\n"[..], b"LOOK\n", b"look \n", b"lool", &[0; 100_000]] {
+        let numbers = [&b"follow \n"[..], b"follow 100", b"follow -1"];
+        let words = [&b"\n"[..], b"LOOK\n", b"look \n", b"lool", b"followed", &[0; 100_000]];
+        for wrong in numbers.into_iter().chain(words) {
             let mut stream = connect(&path).expect("it listens");
             // It may have hung up before all was sent.
             let _ = stream.write_all(wrong);
@@ -303,12 +487,12 @@ mod tests {
         // A client that asks and never reads is given up once its answers find no room.
         let mut deaf = connect(&path).expect("it listens");
         deaf.set_write_timeout(Some(Duration::from_secs(10))).expect("a timeout");
-        while deaf.write_all(&REQUEST.repeat(100)).is_ok() {}
+        while deaf.write_all(&LOOK.repeat(100)).is_ok() {}
         let mut crowd: Vec<_> = (0..MAX_CLIENTS + 4).map(|_| connect(&path).expect("it listens")).collect();
         let mut last = crowd.pop().expect("there are some");
         assert!(read_end(&mut last).is_empty(), "one too many is refused");
         drop(crowd);
-        good.write_all(REQUEST).expect("it reads");
+        good.write_all(LOOK).expect("it reads");
         let mut answer = String::new();
         BufReader::new(&good).read_line(&mut answer).expect("an answer");
         assert!(answer.ends_with("]}\n"), "{answer}");
@@ -322,11 +506,12 @@ mod tests {
         let (folder, shared) = (folder("taken"), shared());
         let path = folder.join("s1.socket");
         fs::write(&path, "mine").expect("it can be written");
-        let opened =
-            |path: &Path| Looks::open(path, Arc::clone(&shared)).map(|_| ()).map_err(|error| error.kind());
+        let opened = |path: &Path| {
+            Looks::open(path, Arc::clone(&shared), false).map(|_| ()).map_err(|error| error.kind())
+        };
         assert_eq!(opened(&path), Err(io::ErrorKind::AlreadyExists));
         fs::remove_file(&path).expect("it is there");
-        let looks = Looks::open(&path, Arc::clone(&shared)).expect("it listens");
+        let looks = Looks::open(&path, Arc::clone(&shared), false).expect("it listens");
         assert_eq!(opened(&path), Err(io::ErrorKind::AddrInUse));
         assert_eq!(opened(&folder.join("missing").join("s1.socket")), Err(io::ErrorKind::NotFound));
         shared.stop();

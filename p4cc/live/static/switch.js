@@ -209,7 +209,10 @@ export class SwitchPanel {
       text: "Follow",
       on: { click: read },
     });
-    const about = "Time moves on until the switch is through with them; then it pauses.";
+    const about =
+      this.network.kind === "lab"
+        ? "The switch keeps what it does with them."
+        : "Time moves on until the switch is through with them; then it pauses.";
     box.append(
       element(
         "div",

@@ -3,7 +3,7 @@
 use p4cc_units::Time;
 
 use crate::Network;
-use crate::output::{Look, PacketBalance, Progress, Results, Summary, followed, sample};
+use crate::output::{Look, PacketBalance, Progress, Results, Summary, sample, trace};
 
 impl Network {
     /// Results of the run so far.
@@ -62,7 +62,7 @@ impl Network {
     pub fn follow_next(&mut self, place: usize, packets: usize) -> bool {
         let follows = self.observers.trace.is_none();
         if follows {
-            followed::follow_next(self.switches.switch_mut(place), packets);
+            self.switches.switch_mut(place).follow_next(packets);
         }
         follows
     }
@@ -70,9 +70,8 @@ impl Network {
     /// What a switch did with the first packets that it is through with, up to a count: a line of JSON for
     /// each step, packet by packet as they came in, numbered from 1. It follows no packets any more.
     pub fn take_followed(&mut self, place: usize, packets: usize) -> Vec<String> {
-        let switch = self.switches.switch_mut(place);
-        let lines = followed::lines(switch, &self.spec.switches[place].name, packets);
-        switch.control().set_tracing(false);
-        lines
+        let name = &self.spec.switches[place].name;
+        let steps = self.switches.switch_mut(place).take_followed(packets);
+        steps.iter().map(|step| trace::followed_line(name, step)).collect()
     }
 }

@@ -4,7 +4,6 @@
 mod balance;
 mod captures;
 mod collectives;
-pub(crate) mod followed;
 mod headers;
 mod look;
 mod news;
@@ -12,13 +11,12 @@ mod pause_frames;
 mod program_events;
 mod results;
 mod sampling;
-mod trace;
+pub(crate) mod trace;
 mod user_packets;
 mod view;
 
 pub use balance::{PacketBalance, Progress};
 pub use captures::Capture;
-pub use followed::MAX_FOLLOWED;
 pub use look::{FlowLook, Look};
 pub use news::News;
 pub(crate) use news::NewsWatch;

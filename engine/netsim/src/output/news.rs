@@ -2,7 +2,6 @@
 //!
 //! Whoever waits for news looks at the node of each event, so nothing is counted for it elsewhere.
 
-use crate::output::followed;
 use crate::output::view::View;
 
 /// What to wait for.
@@ -49,7 +48,7 @@ impl NewsWatch {
         let node = node as usize;
         match self.news {
             News::Followed(switch, packets) => {
-                node == switch && followed::ended(&view.switches.nodes()[switch].switch).len() >= packets
+                node == switch && view.switches.nodes()[switch].switch.followed_to_the_end().len() >= packets
             }
             _ => self.count(view, node) > self.before[node],
         }

@@ -3,7 +3,7 @@
 //! Switches keep the steps of packets that they expect (`p4cc_switch::Step`); this file tells them which, and
 //! puts the steps of all together: packet by packet, in the order of time.
 
-use p4cc_switch::{Step, TracedStep};
+use p4cc_switch::{FollowedStep, Step, TracedStep};
 use p4cc_units::Time;
 use serde::Serialize;
 
@@ -104,8 +104,8 @@ fn line(packet: u64, at: Time, node: &str, step: LineStep<'_>) -> String {
 }
 
 /// The line of a step in a switch with what its table held.
-pub(crate) fn explained_line(packet: u64, at: Time, node: &str, step: &TracedStep) -> String {
-    line(packet, at, node, LineStep::Explained(step))
+pub(crate) fn followed_line(node: &str, FollowedStep { packet, at, step }: &FollowedStep) -> String {
+    line(*packet, *at, node, LineStep::Explained(step))
 }
 
 fn leaves(packet: &FollowedPacket) -> LineStep<'_> {
