@@ -1,7 +1,8 @@
 """Builds the wheel for `make wheel`: `python engine/wheel.py FOLDER`.
 
 maturin packs the Python module. The programs that set-up put next to this Python, the switch and the agent, become the
-wheel's scripts, so that one `pip install` brings them along. Needs nothing that is not Python's own.
+wheel's scripts, so that one `pip install` brings them along; `p4cc-hosts` too, after `make linux-hosts`. Needs nothing
+that is not Python's own.
 """
 
 from __future__ import annotations
@@ -15,6 +16,8 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[1]
 PROGRAMS = ("p4cc-switch", "p4cc-switch-cli", "p4cc-agent")
+HOSTS = ROOT / "target/linux-hosts/release/p4cc-hosts"
+"""`p4cc-hosts` with its eBPF objects inside, if `make linux-hosts` built it."""
 EXECUTABLE = 0o100755 << 16
 """What zip keeps as the attributes of a file that can be run."""
 
@@ -48,7 +51,8 @@ def main() -> int:
     if code := subprocess.run(words, cwd=ROOT, check=False).returncode:
         return code
     made = set(folder.glob("*.whl")) - before or before
-    add_programs(max(made, key=lambda wheel: wheel.stat().st_mtime), [binaries / name for name in PROGRAMS])
+    programs = [*(binaries / name for name in PROGRAMS), *([HOSTS] if HOSTS.exists() else [])]
+    add_programs(max(made, key=lambda wheel: wheel.stat().st_mtime), programs)
     return 0
 
 

@@ -10,7 +10,7 @@ import pytest
 
 from tests.linux.kernel import COMMAND, LOAD_S, needs_senders
 
-#: BTF of other kernels, as docs/how-to/linux-hosts.md gets them out of Debian's packages; colons between files.
+#: BTF of other kernels, out of Debian's packages (docs/explanation/linux-hosts.md); colons between files.
 FILES = [Path(word) for word in os.environ.get("P4CC_BTF_FILES", "").split(":") if word]
 RUNNING = Path("/sys/kernel/btf/vmlinux")
 ALL = """window senders: 7 programs find all their fields
@@ -43,7 +43,7 @@ def test_a_kernel_without_a_field_is_named(tmp_path: Path, field: str) -> None:
     assert "fields that are not there; the programs need another kernel" in done.stderr
 
 
-@pytest.mark.skipif(not FILES, reason="P4CC_BTF_FILES names no BTF of another kernel (docs/how-to/linux-hosts.md)")
+@pytest.mark.skipif(not FILES, reason="P4CC_BTF_FILES names no BTF of another kernel (docs/explanation/linux-hosts.md)")
 @pytest.mark.parametrize("btf", FILES, ids=lambda file: file.name)
 def test_another_kernel_has_all_fields(btf: Path) -> None:
     done = check(btf)

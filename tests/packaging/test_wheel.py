@@ -13,6 +13,7 @@ import pytest
 
 ROOT = Path(__file__).resolve().parents[2]
 BIN = Path(sys.executable).parent
+HOSTS = ROOT / "target/linux-hosts/release/p4cc-hosts"
 # Longer than a cold build of the engine, which set-up has made as a rule.
 BUILD_TIMEOUT_S = 1_500
 MOST_PACKAGES = 28
@@ -52,6 +53,16 @@ def test_programs_and_experiments_are_in_the_wheel(wheel: Path) -> None:
         assert not ours - names
     assert {"p4cc/py.typed", "controller/bfrt/bfruntime.binpb"} <= names
     assert not [name for name in names if name.startswith(("tests/", "experiments/", "p4src/"))]
+
+
+def test_senders_for_the_kernel_are_in_the_wheel(wheel: Path, tmp_path: Path) -> None:
+    if not HOSTS.exists():
+        pytest.skip("p4cc-hosts is not built: make linux-hosts")
+    (name,) = (name for name in zipfile.ZipFile(wheel).namelist() if name.endswith(".data/scripts/p4cc-hosts"))
+    program = Path(zipfile.ZipFile(wheel).extract(name, tmp_path))
+    assert program.read_bytes() == HOSTS.read_bytes()
+    program.chmod(0o755)
+    assert call([str(program), "--version"], tmp_path).startswith("p4cc-hosts ")
 
 
 def test_the_main_job_runs_from_an_empty_folder(wheel: Path, tmp_path: Path) -> None:

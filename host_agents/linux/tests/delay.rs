@@ -1,5 +1,5 @@
-//! Law by law: Swift and TIMELY of the kernel and those of `p4cc-cc` get the same ACKs, losses and timeouts. After
-//! each event window and rate differ by less than fixed point may.
+//! Law by law: Swift and TIMELY of the kernel and those of `p4cc-cc` get the same ACKs, losses and timeouts.
+//! After each event window and rate differ by less than fixed point may.
 
 use std::path::Path;
 use std::sync::{LazyLock, Mutex, PoisonError};
