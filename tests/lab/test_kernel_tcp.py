@@ -93,6 +93,25 @@ def test_flows_without_an_end_send_until_the_scenarios(own: str, tmp_path: Path)
     assert endless["acked_bytes"] > 1_000_000
 
 
+def test_agents_whose_flows_have_no_end_have_not_failed(own: str, tmp_path: Path) -> None:
+    del own
+    data = scenario(
+        topology=STAR,
+        switch={"ecn_profile": "rfc3168", "thresholds": {"k_rule": "fixed", "k_pkts": 4, "k_dc_pkts": 8}},
+        traffic={"kind": "bulk", "name": "endless", "sources": ["h1"], "destinations": ["aggregator"]},
+        transport={"iw": 2, "rwnd": 40, "rto_min_ns": 200_000_000},
+        variants=[{"name": "one", "congestion_avoidance": {"name": "reno_ecn"}}],
+        stop_ns=1_000_000_000,
+    )
+    asked = LabRequest(str(write(tmp_path, data)), grpc_base=GRPC, thrift_base=THRIFT)
+    report = run_lab(asked, LabOptions(tmp_path / "lab", cli=False, say=lambda _: None))
+    assert report.ok, report.failed
+    assert report.agents is not None
+    (flow,) = report.agents.flows.iter_rows(named=True)
+    assert flow["finish_ns"] is None
+    assert flow["acked_bytes"] > 500_000
+
+
 def beside(folder: Path, *labels: str) -> LabRequest:
     data = scenario(
         topology=STAR,
