@@ -55,7 +55,11 @@ class Format:
 
 HTSIM_TOPOLOGY = Format(TOPOLOGY, "htsim", "a topology of htsim")
 HTSIM_FLOWS = Format(FLOWS, "htsim", "a connection matrix of htsim")
-NS3_FLOWS = Format(FLOWS, "ns3", "a flow file of HPCC's ns-3")
+_NS3_FLOWS = {
+    6: Format(FLOWS, "ns3", "a flow file of HPCC's ns-3"),
+    5: Format(FLOWS, "ns3", "a flow file of ConWeave's ns-3"),
+}
+"""By the count of words for a flow."""
 TABLE = Format(FLOWS, "flows", "a table of flows")
 HPCC_CONFIG = Format("scenario", "config", "a configuration of HPCC's ns-3")
 LAB = Format(TOPOLOGY, "import", "a topology of the P4 tutorials or p4-utils")
@@ -137,8 +141,8 @@ def _by_content(lines: list[list[str]]) -> Format | None:
     whole = sum(word.isascii() and word.isdigit() for word in first)
     if whole in _NS3 and len(first) - whole <= (whole == 5):
         return _NS3[whole]
-    if len(first) == whole == 1 and len(lines) > 1 and len(lines[1]) in (5, 6):
-        return NS3_FLOWS
+    if len(first) == whole == 1 and len(lines) > 1 and len(lines[1]) in _NS3_FLOWS:
+        return _NS3_FLOWS[len(lines[1])]
     return TABLE if "," in first[0] else None
 
 
@@ -210,7 +214,7 @@ def _flows(file: Path, found: Format) -> _Flows:
     with _told(found):
         if found == TABLE:
             rows = [(src, dst, size, start) for src, dst, size, start, *_ in read_flow_table(file).iter_rows()]
-        elif found == NS3_FLOWS:
+        elif found.kind == "ns3":
             flows = read_ns3_flows(file)
             rows = [(host_name(one.source), host_name(one.destination), one.size_bytes, one.start_ns) for one in flows]
         else:
@@ -267,7 +271,7 @@ def _usual(file: Path, found: Format, flows: _Flows) -> _Network:
             document = {"kind": "fat_tree", "k": k, "rate_bps": _RATE_BPS, "delay_ns": _DELAY_NS}
             fat_tree = generate("fat_tree", {key: value for key, value in document.items() if key != "kind"})
             return _Network(document, fat_tree)
-        cause = f"no fat tree has {flows.nodes} hosts, and the file has no network"
+        cause = f"no fat tree has {flows.nodes} hosts, and {found.what} has no network"
     elif found == TABLE and len(flows.ends) <= _MAX_STAR:
         link = {"rate_bps": _RATE_BPS, "delay_ns": _DELAY_NS, "queue_capacity_pkts": MAX_QUEUE_PKTS}
         names = {"hosts": [{"name": end} for end in flows.ends], "switches": [{"name": "switch"}]}
@@ -275,7 +279,7 @@ def _usual(file: Path, found: Format, flows: _Flows) -> _Network:
         with _told(found):
             return _Network({"kind": "custom", **plain}, topology_from_plain(plain))
     else:
-        cause = "the file has no network"
+        cause = f"{found.what} has no network"
     raise UserError(cause, place=str(file), remedy="name one with --topology FILE")
 
 
@@ -284,7 +288,7 @@ def _scenario(file: Path, found: Format, network: _Network, traffic: dict[str, A
     topology = network.topology
     title = f"{file.name}, {found.what}"
     rate_bps = max(topology.links[port.link_index].rate_bps for _, port in topology.attachments.values())
-    with _told(found):
+    with _told(found, file):
         bdp_bytes = rate_bps * Paths(topology).longest_rtt_ns(_PACKET_BYTES) // (8 * 10**9)
     red = {"k_min_bytes": max(1, bdp_bytes // 5), "k_max_bytes": max(2, bdp_bytes * 4 // 5), "p_max": 1.0}
     document: dict[str, Any] = {
@@ -314,13 +318,16 @@ def _scenario(file: Path, found: Format, network: _Network, traffic: dict[str, A
 
 
 @contextmanager
-def _told(found: Format) -> Generator[None]:
-    """Says in errors what a file was read as, and the first one only."""
+def _told(found: Format, file: Path | None = None) -> Generator[None]:
+    """Says in errors what a file was read as, and the first one only; `file` where they do not name it."""
     try:
         yield
     except TopologyError as error:
         problem = error.problems[0]
-        raise UserError(_said(problem.cause, found), place=problem.place, remedy=problem.remedy) from error
+        place, cause = (
+            (problem.place, problem.cause) if file is None else (str(file), f"{problem.place} {problem.cause}")
+        )
+        raise UserError(_said(cause, found), place=place, remedy=problem.remedy) from error
     except UserError as error:
         raise UserError(_said(error.cause, found), place=error.place, remedy=error.remedy) from error
 

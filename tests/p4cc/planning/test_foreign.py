@@ -67,8 +67,9 @@ def test_files_are_known_by_their_text(tmp_path: Path, name: str, data: bytes | 
         ("a.topo", TOPO.replace(b"Tiers 3", b"Tiers 9").decode(), ":2", "tiers is '9' (a topology of htsim)"),
         ("a.csv", TABLE.replace(b"7000", b"-1").decode(), ":3", "size_bytes is '-1' (a table of flows)"),
         ("a.csv", "from,to\n1,2\n", ":1", "there is no column 'from', 'to' (a table of flows)"),
-        ("a.txt", FLOWS, "", "the file has no network"),
-        ("a.cm", CM.replace(b"16", b"17").decode(), "", "no fat tree has 17 hosts, and the file has no network"),
+        ("a.txt", FLOWS, "", "a flow file of HPCC's ns-3 has no network"),
+        ("a.txt", "1\n0 1 3 5000 2\n", "", "a flow file of ConWeave's ns-3 has no network"),
+        ("a.cm", CM.replace(b"16", b"17").decode(), "", "no fat tree has 17 hosts, and a connection matrix"),
     ],
 )
 def test_what_is_not_understood_is_one_error(tmp_path: Path, name: str, text: str, place: str, cause: str) -> None:
@@ -82,11 +83,12 @@ def test_what_is_not_understood_is_one_error(tmp_path: Path, name: str, text: st
 
 def test_a_network_in_parts_is_one_error(tmp_path: Path) -> None:
     """Each GPU of a server at a switch of its own, and no switch joins them: hundreds of pairs without a path."""
-    lines = ["40 8 2 8 24 A100", " ".join(str(30 + node) for node in range(10))]
-    lines[0] = "40 8 2 8 30 A100"
+    lines = ["40 8 2 8 30 A100", " ".join(str(30 + node) for node in range(10))]
     lines += [f"{host} {32 + host % 8} 200Gbps 1us 0" for host in range(30)]
+    file = written(tmp_path, "a.txt", "\n".join(lines))
     with pytest.raises(UserError) as caught:
-        import_foreign(written(tmp_path, "a.txt", "\n".join(lines)), None, str)
+        import_foreign(file, None, str)
+    assert caught.value.place == str(file)
     assert "cannot reach host 'h0', nor do 209 other pairs" in caught.value.cause
     assert str(caught.value).count("\n") == 1
 
