@@ -69,19 +69,20 @@ from p4cc.scenario.topology import CustomTopology as Custom
 from p4cc.scenario.topology import DragonflyTopology as Dragonfly
 from p4cc.scenario.topology import DumbbellTopology as Dumbbell
 from p4cc.scenario.topology import FatTreeTopology as FatTree
+from p4cc.scenario.topology import HtsimTopology, Ns3Topology
 from p4cc.scenario.topology import ImportedTopology as Imported
 from p4cc.scenario.topology import LeafSpineTopology as LeafSpine
-from p4cc.scenario.topology import Ns3Topology
 from p4cc.scenario.topology import ParkingLotTopology as ParkingLot
 from p4cc.scenario.topology import RailTopology as Rail
 from p4cc.scenario.topology import StarTopology as Star
 from p4cc.scenario.traffic import BulkTraffic as Bulk
 from p4cc.scenario.traffic import BurstsTraffic as Bursts
+from p4cc.scenario.traffic import HtsimTraffic, Ns3Traffic
 from p4cc.scenario.traffic import IncastTraffic as Incast
-from p4cc.scenario.traffic import Ns3Traffic
 from p4cc.scenario.traffic import PairsTraffic as Pairs
 from p4cc.scenario.traffic import PoissonTraffic as Poisson
 from p4cc.scenario.traffic import RoundsTraffic as Rounds
+from p4cc.scenario.traffic import TableTraffic as FlowTable
 from p4cc.scenario.traffic_base import Deadline, DeadlineChange
 from p4cc.scenario.user_headers import Announcement, HeadersRecord, OwnHeader
 from p4cc.scenario.user_packets import PacketsReceived
@@ -124,8 +125,11 @@ __all__: list[str] = [
     "FileMatrix",
     "FileRow",
     "FixedSize",
+    "FlowTable",
     "HeadersRecord",
     "HeatMapFigure",
+    "HtsimTopology",
+    "HtsimTraffic",
     "Imported",
     "Incast",
     "LeafSpine",

@@ -17,7 +17,7 @@ from typing import TypeAlias
 import numpy as np
 import numpy.typing as npt
 
-from topos.errors import Problem, TopologyError
+from topos.errors import fail
 from topos.graph import Topology
 
 _FAR = np.iinfo(np.int16).max
@@ -159,18 +159,19 @@ def _capacities(topology: Topology, number: Mapping[str, int], hops: Distances) 
 
 
 def _check_reached(topology: Topology, homes: _Homes, hops: Distances) -> None:
-    """Raise TopologyError that names each host and the switches that do not reach it."""
+    """Raise TopologyError that names the first switch and host without a path, and how many pairs have none."""
     if not (hops == _FAR).any():
         return
-    remedy = "connect the two parts of the network with a link"
-    raise TopologyError(
-        tuple(
-            Problem(f"switch {switch!r}", f"cannot reach host {host!r}", remedy)
-            for host, (home, _) in homes.of_host.items()
-            for index, switch in enumerate(topology.switch_names)
-            if hops[home, index] == _FAR
-        )
-    )
+    apart = [
+        (switch, host)
+        for host, (home, _) in homes.of_host.items()
+        for index, switch in enumerate(topology.switch_names)
+        if hops[home, index] == _FAR
+    ]
+    switch, host = apart[0]
+    more = f", nor do {len(apart) - 1} other pairs of a switch and a host have a path" if apart[1:] else ""
+    remedy = "connect the parts of the network with a link"
+    raise fail(f"switch {switch!r}", f"cannot reach host {host!r}{more}", remedy)
 
 
 def _ways(

@@ -16,11 +16,14 @@ def register(app: typer.Typer) -> None:
 
 
 def import_scenario(
-    source: Annotated[Path, typer.Argument(help="config.txt of HPCC's ns-3 simulator, topology.json or p4app.json.")],
+    source: Annotated[Path, typer.Argument(help="File of another tool: configuration, topology or flows.")],
     file: Annotated[Path | None, typer.Argument(help="Scenario to write; named after the file if not given.")] = None,
     programs: Annotated[
         list[Path] | None,
         typer.Option("--program", help="P4 source for the switches that name it, or for all; with a topology.json."),
+    ] = None,
+    topology: Annotated[
+        Path | None, typer.Option("--topology", help="Network of a flow file: a topology of htsim or ns-3.")
     ] = None,
     force: Annotated[bool, typer.Option("--force", help="Replace the scenario if there is one.")] = False,
 ) -> None:
@@ -28,11 +31,14 @@ def import_scenario(
 
     A configuration of HPCC's simulator is translated key by key. A value that p4cc does not model is an error with its
     line; keys that change no result are listed. `topology.json` of the P4 tutorials and `p4app.json` of p4-utils bring
-    their programs and entries.
+    their programs and entries. A topology or a flow file of htsim (`.topo`, `.cm`) or ns-3, or a table of flows (CSV,
+    Parquet), gets NSCC as its sender.
 
     Examples:
 
     * `p4cc import simulation/mix/config.txt`
     * `p4cc import exercises/ecn/topology.json my-ecn.yaml --program solution/ecn.p4`
+    * `p4cc import topologies/leaf_spine_tiny.topo`
+    * `p4cc import connection_matrices/perm_32n_32c_2MB.cm --topology topologies/leaf_spine_tiny.topo`
     """
-    import_file(source, file, programs or (), force=force)
+    import_file(source, file, programs or (), force=force, topology=topology)

@@ -75,7 +75,7 @@ def init(
             typer.echo(f"{name:<12}{_first_comment(_text(name))}")
         typer.echo("\nnext: p4cc init NAME")
         return
-    if kind.endswith((".json", ".txt")):
+    if kind.endswith((".json", ".txt", ".topo", ".cm", ".csv", ".parquet")):
         import_file(Path(kind), file, programs or (), force=force)
         return
     if programs:
@@ -89,24 +89,33 @@ def init(
     _write(path, text, force=force, is_lab=kind == "lab")
 
 
-def import_file(source: Path, file: Path | None, programs: Sequence[Path], *, force: bool) -> None:
+def import_file(
+    source: Path, file: Path | None, programs: Sequence[Path], *, force: bool, topology: Path | None = None
+) -> None:
     """Writes the scenario that another tool's file describes, and says what is not in it; raises UserError."""
     # Readers take a while to import; templates need not wait for them.
+    from p4cc.planning.foreign import HPCC_CONFIG, LAB, identify, import_foreign
     from p4cc.planning.imported import name_of_import, place_near, text_of
 
-    if source.suffix == ".json":
+    kind = identify(source)
+    if programs and kind != LAB:
+        raise UserError("is for topology files", place="--program", remedy="set switch.program in the scenario")
+    if topology is not None and kind in (LAB, HPCC_CONFIG):
+        raise UserError(f"is for flow files, and {source} is {kind.what}", place="--topology", remedy="leave it out")
+    if kind == LAB:
         path = file or Path(f"{name_of_import(source)}.yaml")
         text = text_of(source, programs, path.parent)
-    else:
+    elif kind == HPCC_CONFIG:
         from p4cc.planning.hpcc_config import import_config
 
-        if programs:
-            raise UserError("is for topology files", place="--program", remedy="set switch.program in the scenario")
         path = file or Path(f"{source.stem}.yaml")
         imported = import_config(source, lambda named: place_near(named, path.parent))
         if imported.remarks:
             typer.echo(f"{len(imported.remarks)} keys have no field; {path} lists them with the reasons")
         text = imported.text()
+    else:
+        path = file or Path(f"{source.stem}.yaml")
+        text = import_foreign(source, topology, lambda named: place_near(named, path.parent)).text()
     _write(path, _NAME.sub(f"name: {_name(path)}", text, count=1), force=force)
 
 

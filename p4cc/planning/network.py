@@ -443,7 +443,7 @@ class _Planner:
         sent: dict[int, tuple[Sender, list[int]]] = {}
         for item in self.case.scenario.flow_items.values():
             sender = item.sender or self.case.variant
-            if item.kind != "ns3":
+            if item.kind not in ("ns3", "flows"):
                 sent.setdefault(id(sender), (sender, []))[1].append(self.case.priority_of(item))
         for sender, priorities in sent.values():
             yield from check_pauses(sender, priorities, self.case.scenario, f"case {self.case.label()}")

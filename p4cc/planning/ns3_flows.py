@@ -27,6 +27,8 @@ MAX_FLOWS = 1_000_000
 MAX_HOPS = 16
 MAX_NODE = 10**9
 _CONWEAVE_WORDS = 5
+_HOPS = r"([0-9]{1,9}(?:\s+[0-9]{1,9})*)"
+_PATH = re.compile(rf"([0-9]{{1,9}})\s*:\s*{_HOPS}\s*(?:/\s*{_HOPS}\s*)?", re.ASCII)
 
 
 @dataclass(frozen=True)
@@ -79,7 +81,7 @@ def read_ns3_paths(path: Path, flows: int) -> dict[int, Ns3Path]:
         if not content:
             continue
         place = f"{path}:{number}"
-        match = re.fullmatch(r"([0-9]{1,9})\s*:((?:\s*[0-9]{1,9})+)\s*(?:/((?:\s*[0-9]{1,9})+)\s*)?", content, re.ASCII)
+        match = _PATH.fullmatch(content)
         if match is None:
             cause = f"{content[:60]!r} is not a path"
             raise UserError(cause, place=place, remedy="write FLOW: SWITCH SWITCH ... / SWITCH SWITCH ...")

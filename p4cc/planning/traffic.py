@@ -8,7 +8,9 @@ from typing import TYPE_CHECKING, TypedDict
 from p4cc.errors import UserError
 from p4cc.files import find_named
 from p4cc.planning.cdf_file import read_cdf
+from p4cc.planning.flow_table import read_flow_table
 from p4cc.planning.hosts import Hosts, some
+from p4cc.planning.htsim_flows import read_connection_matrix
 from p4cc.planning.ns3_flows import Ns3Path, read_ns3_flows, read_ns3_paths
 from p4cc.planning.pair_matrix import gap_description, matrix_description, size_description
 from p4cc.planning.path_choice import PathChoice
@@ -21,12 +23,14 @@ from p4cc.scenario.traffic import (
     BurstsTraffic,
     CollectiveTraffic,
     FlowItem,
+    HtsimTraffic,
     IncastTraffic,
     Ns3Traffic,
     PairsTraffic,
     PoissonTraffic,
     RoundsTraffic,
     RpcTraffic,
+    TableTraffic,
 )
 from p4cc.scenario.traffic_base import Deadline, own_sender
 from p4cc.scenario.user_packets import UserTraffic
@@ -123,6 +127,10 @@ class _Planner:
                 self._rpc(item)
             case Ns3Traffic() as item:
                 self._ns3(item)
+            case HtsimTraffic() as item:
+                self._htsim(item)
+            case TableTraffic() as item:
+                self._table(item)
             case PairsTraffic() as item:
                 self._pairs(item)
             case BurstsTraffic() as item:
@@ -281,6 +289,48 @@ class _Planner:
                 ways = (path.there, path.back)
                 there, back = (None if way is None else tuple(map(switch_name, way)) for way in ways)
                 added["src_port"] = choice.source_port(ends, there or (), back)
+            self.plan.flows.append(added)
+
+    def _htsim(self, item: HtsimTraffic) -> None:
+        file = find_named(item.file, self.scenario, what="connection matrix", key=f"{self.key}.file")
+        hosts = self.topology.host_names
+        common = self._common()
+        for flow in read_connection_matrix(file, leave_out_prio=item.prio == "leave_out").flows:
+            if (most := max(flow.source, flow.destination)) >= len(hosts):
+                remedy = f"give a topology of more hosts; this one has {len(hosts)}, numbered from 0"
+                raise UserError(f"there is no host {most}", place=f"{file}:{flow.line}", remedy=remedy)
+            added: spec.FlowSpec = {
+                **common,
+                "id": len(self.plan.flows) + 1,
+                "src": hosts[flow.source],
+                "dst": hosts[flow.destination],
+                "size_bytes": flow.size_bytes,
+                "start_ns": item.start_ns + flow.start_ns,
+                "class": item.label,
+            }
+            self.plan.flows.append(added)
+
+    def _table(self, item: TableTraffic) -> None:
+        file = find_named(item.file, self.scenario, what="flow table", key=f"{self.key}.file")
+        table = read_flow_table(file, self.topology.host_names)
+        for column, key in (("priority", "priority"), ("deadline_ns", "deadline")):
+            if key in item.model_fields_set and table[column].is_not_null().any():
+                raise self.hosts.error(key, f"the table has {column}", f"remove {key} here, or the column")
+        common = self._common()
+        for src, dst, size_bytes, start_ns, priority, named, deadline_ns in table.iter_rows():
+            added: spec.FlowSpec = {
+                **common,
+                "id": len(self.plan.flows) + 1,
+                "src": src,
+                "dst": dst,
+                "size_bytes": size_bytes,
+                "start_ns": item.start_ns + start_ns,
+                "class": item.label if named is None else f"{item.label}-{named}",
+            }
+            if priority is not None:
+                added["priority"] = priority
+            if deadline_ns is not None:
+                added["deadline"] = {"offset_ns": deadline_ns}
             self.plan.flows.append(added)
 
     def _mean_gap_ns(self, item: PoissonTraffic, source: str, sources: int, mean_bytes: float) -> float:

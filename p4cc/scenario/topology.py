@@ -26,6 +26,7 @@ from topos import (
 from topos import Topology as Graph
 from topos.graph import MAX_DELAY_NS, MAX_QUEUE_PKTS, MAX_RATE_BPS
 from topos.loaders import LinkDefaults, graph_of, load_lab
+from topos.loaders.htsim import read_htsim_topology
 from topos.loaders.imported import inside
 from topos.loaders.ns3 import read_ns3_topology
 from topos.shapes.common import QueuePkts
@@ -142,6 +143,27 @@ class Ns3Topology(Told):
         )
 
 
+class HtsimTopology(Told):
+    """A fat tree of htsim's `.topo` format, of two or three tiers (docs/algorithms/topologies.md#t-topo).
+
+    Host i is `h<i>`; switches are `tor<i>`, `agg<i>` and `core<i>`.
+    """
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    kind: Annotated[Literal["htsim"], KIND] = "htsim"
+    file: Annotated[str, Field(min_length=1, description="Path relative to the scenario or the project.")]
+    queue_capacity_pkts: QueuePkts = MAX_QUEUE_PKTS
+    """Capacity of queues without a size in the file, htsim's `-q`; the shared buffer of a switch fills first."""
+    packet_bytes: Annotated[int, Field(ge=64, le=65_535)] = 4_150
+    """Packet size that turns the file's queue sizes in bytes into packets."""
+
+    def build(self, scenario: Path) -> Graph:
+        """The graph; raises TopologyError, or UserError for a file that cannot be read."""
+        path = find_named(self.file, scenario, what="topology", key="topology.file")
+        return read_htsim_topology(read_text(path, "topology"), str(path), self.queue_capacity_pkts, self.packet_bytes)
+
+
 class ImportedTopology(Told):
     """`topology.json` of the P4 tutorials or `p4app.json` of p4-utils: its nodes, links, ports and addresses.
 
@@ -192,6 +214,7 @@ Topology = Annotated[
     | RailTopology
     | CustomTopology
     | Ns3Topology
+    | HtsimTopology
     | ImportedTopology,
     Field(discriminator="kind"),
 ]

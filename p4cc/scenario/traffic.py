@@ -174,6 +174,31 @@ class Ns3Traffic(FlowTraffic):
         return self
 
 
+class HtsimTraffic(FlowTraffic):
+    """The flows of a connection matrix of htsim (`.cm`), with ends, sizes and start times.
+
+    Node i is the topology's host number i, counted from 0: `h<i>` in a topology of kind `htsim`. `start_ns` is added to
+    the times in the file. Source: docs/algorithms/traffic.md#connection-matrix.
+    """
+
+    kind: Annotated[Literal["htsim"], KIND] = "htsim"  # pyright: ignore[reportIncompatibleVariableOverride]
+    file: Annotated[str, Field(min_length=1, description="Path relative to the scenario or the project.")]
+    prio: Literal["refuse", "leave_out"] = "refuse"
+    """Treatment of `prio`, the order in which an NDP receiver requests data; other senders of htsim ignore it."""
+
+
+class TableTraffic(FlowTraffic):
+    """Flows from a table in CSV or Parquet: columns `src`, `dst`, `size_bytes`, `start_ns`.
+
+    `priority`, `class` and `deadline_ns` (after the flow's start) are optional columns, and so are their values.
+    `start_ns` is added to the times in the table. A flow's label is the item's label plus its class. Source:
+    docs/algorithms/traffic.md#flow-table.
+    """
+
+    kind: Annotated[Literal["flows"], KIND] = "flows"  # pyright: ignore[reportIncompatibleVariableOverride]
+    file: Annotated[str, Field(min_length=1, description="Path relative to the scenario or the project.")]
+
+
 class PairsTraffic(EndingTraffic):
     """Flows between pairs of hosts with highly skewed intensities, or spread uniformly with the same bytes.
 
@@ -235,6 +260,8 @@ FlowItem = (
     | PoissonTraffic
     | RpcTraffic
     | Ns3Traffic
+    | HtsimTraffic
+    | TableTraffic
     | PairsTraffic
     | BurstsTraffic
     | CollectiveTraffic

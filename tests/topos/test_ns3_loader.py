@@ -98,7 +98,8 @@ def test_a_file_of_simai_is_read_without_its_nvswitches() -> None:
     with pytest.raises(TopologyError) as caught:
         read_ns3_topology(SIMAI, "spectrum.txt")
     (problem,) = caught.value.problems
-    assert str(problem).startswith("spectrum.txt (a topology of SimAI): 'h0' has 2 links; 2 hosts have none or several")
+    assert problem.place == "spectrum.txt:5"
+    assert problem.cause == "'h0' has 2 links; 2 hosts have none or several (a topology of SimAI)"
     assert "topology.nvswitches: leave_out" in problem.remedy
 
 

@@ -83,14 +83,15 @@ def test_one_way_links_are_used_in_their_direction_only() -> None:
     assert {name: routes[name] for name in ("a", "b")} == ring
     with pytest.raises(TopologyError) as caught:
         shortest_routes(topology_from_plain({**plain, "links": plain["links"][:-1]}))
-    places = {(problem.place, problem.cause) for problem in caught.value.problems}
-    assert ("switch 'c'", "cannot reach host 'h1'") in places
+    (problem,) = caught.value.problems
+    more = "nor do 2 other pairs of a switch and a host have a path"
+    assert (problem.place, problem.cause) == ("switch 'b'", f"cannot reach host 'h1', {more}")
 
 
 def test_paths_never_lead_through_a_host() -> None:
     with pytest.raises(TopologyError) as caught:
         shortest_routes(build({"h1": "a", "h2": "b"}, [], ["a", "b"]))
-    assert [problem.place for problem in caught.value.problems] == ["switch 'b'", "switch 'a'"]
+    assert [problem.place for problem in caught.value.problems] == ["switch 'b'"]
     assert "cannot reach host 'h1'" in str(caught.value)
 
 

@@ -95,13 +95,14 @@ def read_ns3_topology(
             raise words.error(f"switch {node} is listed twice", "list each switch once")
         switches[node] = None
     names = [switch_name(node) if node in switches else host_name(node) for node in range(nodes)]
-    links = tuple(_link(words, names, queue_capacity_pkts) for _ in range(header.links))
+    placed = [(_link(words, names, queue_capacity_pkts), words.line) for _ in range(header.links)]
     hosts = tuple(Host(name=names[node]) for node in range(nodes) if node not in switches)
     if without_nvswitches:
         nvswitches = {names[node] for node in list(switches)[: header.nvswitches]}
-        links = tuple(link for link in links if not {link.a, link.b} & nvswitches)
+        placed = [(link, line) for link, line in placed if not {link.a, link.b} & nvswitches]
         switches = {node: None for node in switches if names[node] not in nvswitches}
-    _check_hosts(hosts, links, f"{place} ({simulator})", may_leave_out=header.nvswitches > 0 and not without_nvswitches)
+    _check_hosts(hosts, placed, (place, simulator), may_leave_out=header.nvswitches > 0 and not without_nvswitches)
+    links = tuple(link for link, _ in placed)
     everyone = tuple(host.name for host in hosts)
     try:
         return Topology(
@@ -153,9 +154,14 @@ def _simai_header(words: Words) -> _Header:
     return _Header(nodes, nvswitches + switches, links, nvswitches)
 
 
-def _check_hosts(hosts: tuple[Host, ...], links: tuple[Link, ...], place: str, *, may_leave_out: bool) -> None:
-    """One error for all hosts whose number of links is not one: the whole network is of another kind."""
-    degree = Counter(end for link in links for end in (link.a, link.b))
+def _check_hosts(
+    hosts: tuple[Host, ...], links: list[tuple[Link, int]], origin: tuple[str, str], *, may_leave_out: bool
+) -> None:
+    """One error for all hosts whose number of links is not one: the whole network is of another kind.
+
+    Links come with their lines; `origin` is the file and whose it is.
+    """
+    degree = Counter(end for link, _ in links for end in (link.a, link.b))
     wrong = [host.name for host in hosts if degree[host.name] != 1]
     if not wrong:
         return
@@ -163,7 +169,13 @@ def _check_hosts(hosts: tuple[Host, ...], links: tuple[Link, ...], place: str, *
     remedy = "a host has exactly one link, to its switch"
     if may_leave_out:
         remedy += "; topology.nvswitches: leave_out removes the links inside servers"
-    raise fail(place, f"{wrong[0]!r} has {degree[wrong[0]]} links{others}", remedy)
+    place, simulator = origin
+    lines = [line for link, line in links if wrong[0] in (link.a, link.b)]
+    raise fail(
+        f"{place}:{lines[1]}" if lines else place,
+        f"{wrong[0]!r} has {degree[wrong[0]]} links{others} ({simulator})",
+        remedy,
+    )
 
 
 def _link(words: Words, names: list[str], queue_capacity_pkts: int) -> Link:

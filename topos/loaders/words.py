@@ -21,6 +21,11 @@ class Words:
         self._following: tuple[int, str] | None = None
         """A word that was looked at, with its line."""
 
+    @property
+    def line(self) -> int:
+        """The line of the word read last."""
+        return self._line
+
     def error(self, cause: str, remedy: str) -> Exception:
         """The error of a fault at the word read last."""
         return self._fault(self._line, cause, remedy)

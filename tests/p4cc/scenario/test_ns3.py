@@ -80,6 +80,7 @@ def test_paths_by_place_with_and_without_a_way_back(tmp_path: Path) -> None:
         ("0 16 17", "is not a path"),
         ("0:", "is not a path"),
         ("0: 16 / ", "is not a path"),
+        (f"0: {'9' * 5_000}", "is not a path"),
         ("5: 16 17", "flow 5 does not exist"),
         ("0: 16\n0: 17", "flow 0 has two paths"),
         (f"0: {'1 ' * 20}", "the path has 20 switches"),

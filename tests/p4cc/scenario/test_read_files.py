@@ -13,9 +13,13 @@ from hypothesis import strategies as st
 from p4cc.errors import UserError
 from p4cc.planning.capture import read_capture
 from p4cc.planning.cdf_file import read_cdf, read_gap_cdf
+from p4cc.planning.flow_table import read_flow_table
+from p4cc.planning.foreign import import_foreign
+from p4cc.planning.htsim_flows import read_connection_matrix
 from p4cc.planning.ns3_flows import read_ns3_flows, read_ns3_paths
 from p4cc.planning.pair_matrix import gap_description, read_matrix, size_description
 from topos import TopologyError
+from topos.loaders.htsim import read_htsim_topology
 from topos.loaders.imported import load_lab
 from topos.loaders.ns3 import read_ns3_topology
 from topos.loaders.reading import read_text
@@ -29,6 +33,14 @@ LAB = (
     b'{"hosts": {"h1": {"ip": "10.0.1.1/24", "mac": "08:00:00:00:01:11"}, "h2": {"ip": "10.0.2.2/24", "mac": '
     b'"08:00:00:00:02:22"}}, "switches": {"s1": {}}, "links": [["h1", "s1-p1", "5ms", 10], ["h2", "s1-p2"]]}'
 )
+TOPO = (
+    b"Nodes 8\nTiers 3\nPodsize 4\nTier 0\nDownlink_speed_Gbps 200\nRadix_Down 2\nRadix_Up 2\n"
+    b"Downlink_Latency_ns 1000\nTier 1\nDownlink_speed_Gbps 200\nRadix_Down 2\nRadix_Up 4\n"
+    b"Downlink_Latency_ns 1000\nBundle 1\nTier 2\nDownlink_speed_Gbps 100\nRadix_Down 4\n"
+    b"Downlink_Latency_ns 1000\nBundle 2\n"
+)
+CM = b"# all\nNodes 16\nConnections 2\n0->13 id 1 start 0 size 2000000\n13->0 start 1000000 size 0\n"
+TABLE = b"src,dst,size_bytes,start_ns,priority,class,deadline_ns\nh0,h1,5000,0,3,query,1000\nh1,h0,7000,10,,,\n"
 READERS: dict[str, tuple[bytes, Callable[[Path], object]]] = {
     "cdf": (CDF, read_cdf),
     "gaps": (CDF, read_gap_cdf),
@@ -40,6 +52,12 @@ READERS: dict[str, tuple[bytes, Callable[[Path], object]]] = {
         b"4 1 3\n3\n0 3 25Gbps 0.001ms 0\n1 3 25Gbps 0.001ms 0\n2 3 100Gbps 1us 0.1\n",
         lambda path: read_ns3_topology(read_text(path), str(path)),
     ),
+    "htsim topology": (TOPO, lambda path: read_htsim_topology(read_text(path), str(path))),
+    "htsim flows": (CM, read_connection_matrix),
+    "flow table": (TABLE, read_flow_table),
+    "imported topology": (TOPO, lambda path: import_foreign(path, None, str)),
+    "imported flows": (CM, lambda path: import_foreign(path, None, str)),
+    "imported table": (TABLE, lambda path: import_foreign(path, None, str)),
     "matrix": (b"h1 h2 0.5\nh2 h1 0.5\n", lambda path: read_matrix(path, ("h1", "h2"))),
     "capture": (PCAP, read_capture),
     "lab": (LAB, load_lab),
@@ -64,6 +82,11 @@ def changed(draw: st.DrawFn, whole: bytes) -> bytes:
     return data
 
 
+def suffixed(name: str) -> str:
+    """Imports recognise a file by its text here."""
+    return "file.txt" if name.startswith("imported") else "file.json"
+
+
 @pytest.mark.parametrize("name", READERS)
 def test_changed_files_are_read_or_refused(name: str) -> None:
     whole, read = READERS[name]
@@ -72,7 +95,7 @@ def test_changed_files_are_read_or_refused(name: str) -> None:
     @given(changed(whole))
     def tried(data: bytes) -> None:
         with tempfile.TemporaryDirectory() as folder:
-            path = Path(folder) / "file.json"
+            path = Path(folder) / suffixed(name)
             path.write_bytes(data)
             message = "read"
             try:
@@ -82,7 +105,7 @@ def test_changed_files_are_read_or_refused(name: str) -> None:
             assert message
 
     with tempfile.TemporaryDirectory() as folder:
-        path = Path(folder) / "file.json"
+        path = Path(folder) / suffixed(name)
         path.write_bytes(whole)
         read(path)
     tried()

@@ -46,7 +46,7 @@ KINDS = {
     "traffic": TRAFFIC_KINDS,
     "reproduces.claims.measure": MEASURE_KINDS,
 }
-READ_FROM_FILES = {"custom", "ns3", "import"}
+READ_FROM_FILES = {"custom", "ns3", "htsim", "import"}
 """Topologies that no generator makes."""
 
 INCAST_FIGURES: dict[str, dict[str, Any]] = {

@@ -1,0 +1,336 @@
+"""Topologies and flows of other simulators as scenarios: whose file it seems to be, and a scenario around it.
+
+A file has the network or the flows, not both: `p4cc import` takes the network of a flow file as `--topology`. What no
+file says (the sender, marking, the end) is htsim's usual case: NSCC with packets sprayed over equal paths, RED between
+a fifth and four fifths of what a round trip holds.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from p4cc.errors import UserError
+from p4cc.files import read_text
+from p4cc.planning.flow_table import read_flow_table
+from p4cc.planning.hosts import some
+from p4cc.planning.htsim_flows import read_connection_matrix
+from p4cc.planning.imported import yaml_text
+from p4cc.planning.ns3_flows import read_ns3_flows
+from p4cc.scenario.base import MAX_TIME_NS
+from p4cc.scenario.yaml import name_of
+from topos import Paths, TopologyError, generate, topology_from_plain
+from topos.graph import MAX_QUEUE_PKTS
+from topos.loaders import LinkDefaults, graph_of, load_lab
+from topos.loaders.htsim import read_htsim_topology
+from topos.loaders.ns3 import host_name, read_ns3_topology
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Generator
+    from pathlib import Path
+
+    from p4cc.json_data import JsonObject
+    from topos import Topology
+
+_RATE_BPS, _DELAY_NS = 100_000_000_000, 1_000
+"""Of links that no file describes: those of htsim without `-topo`."""
+_PACKET_BYTES, _MSS_BYTES = 4_096, 4_032
+_MAX_STAR = 500
+_SNIFFED = 1 << 16
+_LEAST_STOP_NS = 10_000_000
+TOPOLOGY, FLOWS = "topology", "flows"
+
+
+@dataclass(frozen=True)
+class Format:
+    """A format of files: the kind of the scenario's part, and whose it is in words."""
+
+    part: str
+    kind: str
+    what: str
+
+
+HTSIM_TOPOLOGY = Format(TOPOLOGY, "htsim", "a topology of htsim")
+HTSIM_FLOWS = Format(FLOWS, "htsim", "a connection matrix of htsim")
+_NS3_FLOWS = {
+    6: Format(FLOWS, "ns3", "a flow file of HPCC's ns-3"),
+    5: Format(FLOWS, "ns3", "a flow file of ConWeave's ns-3"),
+}
+"""By the count of words for a flow."""
+TABLE = Format(FLOWS, "flows", "a table of flows")
+HPCC_CONFIG = Format("scenario", "config", "a configuration of HPCC's ns-3")
+LAB = Format(TOPOLOGY, "import", "a topology of the P4 tutorials or p4-utils")
+_NS3 = {
+    3: Format(TOPOLOGY, "ns3", "a topology of HPCC's ns-3"),
+    4: Format(TOPOLOGY, "ns3", "a topology of ns3-datacenter"),
+    5: Format(TOPOLOGY, "ns3", "a topology of SimAI"),
+}
+"""By the count of numbers on the first line."""
+_SUFFIXES = {".topo": HTSIM_TOPOLOGY, ".cm": HTSIM_FLOWS, ".csv": TABLE, ".parquet": TABLE, ".json": LAB}
+_UNREAD = (
+    (r"num_ranks\b", "a GOAL schedule (LogGOPSim, ATLAHS)"),
+    (r"(?:HYBRID_\w+|DATA|MODEL|MICRO|TRANSFORMER\w*|DLRM\w*)\b(?!_FILE)", "a workload of SimAI or ASTRA-sim"),
+)
+_KNOWN = (
+    "config.txt of HPCC, topologies and flows of ns-3 and htsim (.topo, .cm), CSV or Parquet of flows, topology.json"
+)
+
+
+@dataclass(frozen=True)
+class ForeignScenario:
+    """A scenario as a plain document, and where its files are from."""
+
+    document: JsonObject
+    title: str
+
+    def text(self) -> str:
+        """The scenario as YAML with comments."""
+        comments = {
+            "name": f"{self.title}.",
+            "switch": "\nPackets are sprayed over equal paths; RED marks between a fifth and four fifths of what a\n"
+            "round trip holds. The file does not say so: change it to what you compare with.",
+            "transport": "\nNSCC, Ultra Ethernet's sender; `p4cc algorithms` lists all.",
+            "stop_ns": "\nLatest end of a run, or the end of flows without a size.",
+        }
+        return yaml_text(self.document, comments)
+
+
+def identify(path: Path) -> Format:
+    """Whose file it seems to be; raises UserError with the first line of one that p4cc does not read."""
+    try:
+        with path.open("rb") as file:
+            head = file.read(_SNIFFED)
+    except OSError as error:
+        cause = f"cannot read the file: {error.strerror}"
+        raise UserError(cause, place=str(path), remedy="give an existing file") from error
+    if head.startswith(b"PAR1"):
+        return TABLE
+    if path.suffix == ".et":
+        cause = "seems to be an execution trace of Chakra (ASTRA-sim), which p4cc does not read"
+        raise UserError(cause, place=str(path), remedy=f"files that it reads: {_KNOWN}")
+    numbered = enumerate(head.decode("utf-8", "replace").splitlines(), start=1)
+    lines = [(line, text.split()) for line, text in numbered if text.strip() and not text.lstrip().startswith("#")]
+    if not lines:
+        raise UserError("the file is empty", place=str(path), remedy=f"give one of: {_KNOWN}")
+    found = _SUFFIXES.get(path.suffix) or _by_content([words for _, words in lines])
+    if found is not None:
+        return found
+    line, words = lines[0]
+    text = " ".join(words)
+    cause = next((f"seems to be {what}, which p4cc does not read" for how, what in _UNREAD if re.match(how, text)), "")
+    if not cause and len(words) == 2 and all(map(_is_number, words)):
+        cause, remedy = "seems to be a distribution, which is part of a scenario", "write size: {kind: cdf, file: FILE}"
+        raise UserError(cause, place=f"{path}:{line}", remedy=remedy)
+    raise UserError(
+        cause or f"{text[:40]!r} begins no file that p4cc reads",
+        place=f"{path}:{line}",
+        remedy=f"files that it reads: {_KNOWN}",
+    )
+
+
+def _by_content(lines: list[list[str]]) -> Format | None:
+    first = lines[0]
+    keys = {words[0].lower() for words in lines}
+    if {"topology_file", "flow_file"} & keys:
+        return HPCC_CONFIG
+    if first[0].lower() in ("nodes", "tiers", "podsize") or "->" in first[0]:
+        return HTSIM_FLOWS if "connections" in keys or any("->" in key for key in keys) else HTSIM_TOPOLOGY
+    whole = sum(word.isascii() and word.isdigit() for word in first)
+    if whole in _NS3 and len(first) - whole <= (whole == 5):
+        return _NS3[whole]
+    if len(first) == whole == 1 and len(lines) > 1 and len(lines[1]) in _NS3_FLOWS:
+        return _NS3_FLOWS[len(lines[1])]
+    return TABLE if "," in first[0] else None
+
+
+def _is_number(word: str) -> bool:
+    return re.fullmatch(r"[0-9.eE+-]+", word, re.ASCII) is not None
+
+
+def import_foreign(file: Path, network: Path | None, place: Callable[[Path], str]) -> ForeignScenario:
+    """The scenario of a file that `identify` knows; `place` says how it names files. Raises UserError."""
+    found = identify(file)
+    if found.part == TOPOLOGY:
+        if network is not None:
+            cause = f"is for flow files, and {file} is {found.what}"
+            raise UserError(cause, place="--topology", remedy="leave it out")
+        made = _topology(file, found, place)
+        traffic: dict[str, Any] = {
+            "kind": "poisson",
+            "load": 0.3,
+            "size": {"kind": "fixed", "bytes": 100_000},
+            "end_ns": 100_000,
+        }
+        return _scenario(file, found, made, traffic, _Stop(0, 0))
+    flows = _flows(file, found)
+    if network is not None:
+        kind = identify(network)
+        if kind.part != TOPOLOGY:
+            raise UserError(f"{network} is {kind.what}", place="--topology", remedy="give a topology")
+        made = _topology(network, kind, place)
+    else:
+        made = _usual(file, found, flows)
+    known = set(made.topology.host_names)
+    missing = [end for end in flows.ends if end not in known]
+    if missing or flows.nodes > len(known):
+        needed = missing[0] if missing else f"{flows.nodes - 1}, counted from 0"
+        remedy = f"name another topology; hosts of this one: {some(made.topology.host_names)}"
+        raise UserError(f"{file.name} needs host {needed}", place=str(network or file), remedy=remedy)
+    traffic = {"kind": found.kind, "file": place(file)}
+    return _scenario(file, found, made, traffic, flows.stop)
+
+
+@dataclass(frozen=True)
+class _Stop:
+    """What bounds the end of a run."""
+
+    last_start_ns: int
+    busiest_bytes: int
+    """Bytes that the busiest host sends or receives."""
+
+    def at_ns(self, rate_bps: int) -> int:
+        """A time by which flows at half of the link's rate are done, in tens of milliseconds."""
+        needed = self.last_start_ns + 16 * 10**9 * self.busiest_bytes // rate_bps
+        return min((needed // _LEAST_STOP_NS + 1) * _LEAST_STOP_NS, MAX_TIME_NS)
+
+
+@dataclass(frozen=True)
+class _Flows:
+    """What a flow file says of its network and its end."""
+
+    ends: list[str]
+    """Names of hosts, where it has names, or numbers that are names."""
+    nodes: int
+    """The number of hosts, where it counts them."""
+    stop: _Stop
+
+
+def _flows(file: Path, found: Format) -> _Flows:
+    """What a flow file has; raises UserError."""
+    nodes = 0
+    with _told(found):
+        if found == TABLE:
+            rows = [(src, dst, size, start) for src, dst, size, start, *_ in read_flow_table(file).iter_rows()]
+        elif found.kind == "ns3":
+            flows = read_ns3_flows(file)
+            rows = [(host_name(one.source), host_name(one.destination), one.size_bytes, one.start_ns) for one in flows]
+        else:
+            matrix = read_connection_matrix(file)
+            nodes = matrix.nodes
+            rows = [(f"{one.source}", f"{one.destination}", one.size_bytes or 0, one.start_ns) for one in matrix.flows]
+    sums: Counter[tuple[str, str]] = Counter()
+    for src, dst, size, _ in rows:
+        sums["from", src] += size
+        sums["to", dst] += size
+    ends = [] if nodes else sorted({end for row in rows for end in row[:2]}, key=_natural)
+    return _Flows(ends, nodes, _Stop(max(start for *_, start in rows), max(sums.values())))
+
+
+def _natural(name: str) -> list[tuple[int, str]]:
+    """Sorts h2 before h10."""
+    return [(int(part), "") if part.isdigit() else (-1, part) for part in re.split(r"([0-9]+)", name)]
+
+
+@dataclass(frozen=True)
+class _Network:
+    """A network as the part of a scenario, and its graph."""
+
+    document: dict[str, Any]
+    topology: Topology
+
+
+def _topology(file: Path, found: Format, place: Callable[[Path], str]) -> _Network:
+    """A topology file as the part of a scenario, and its network; raises UserError."""
+    document: dict[str, Any] = {"kind": found.kind, "file": place(file)}
+    with _told(found):
+        if found == LAB:
+            usual = LinkDefaults(_RATE_BPS, _DELAY_NS, MAX_QUEUE_PKTS)
+            settings = {"rate_bps": _RATE_BPS, "delay_ns": _DELAY_NS, "queue_capacity_pkts": MAX_QUEUE_PKTS}
+            return _Network({**document, **settings}, graph_of(load_lab(file).network, usual))
+        text = read_text(file, "topology")
+        if found == HTSIM_TOPOLOGY:
+            return _Network(document, read_htsim_topology(text, str(file)))
+        nvswitches = found == _NS3[5] and _nvswitches(text)
+        topology = read_ns3_topology(text, str(file), without_nvswitches=nvswitches)
+        return _Network({**document, **({"nvswitches": "leave_out"} if nvswitches else {})}, topology)
+
+
+def _nvswitches(text: str) -> bool:
+    """Whether a topology of SimAI has any: the third number."""
+    return int(text.split(maxsplit=3)[2]) > 0
+
+
+def _usual(file: Path, found: Format, flows: _Flows) -> _Network:
+    """The network of a flow file that was given none; raises UserError."""
+    if found == HTSIM_FLOWS:
+        k = next(k for k in range(2, 1_000, 2) if k**3 // 4 >= flows.nodes)
+        if k**3 // 4 == flows.nodes:
+            document = {"kind": "fat_tree", "k": k, "rate_bps": _RATE_BPS, "delay_ns": _DELAY_NS}
+            fat_tree = generate("fat_tree", {key: value for key, value in document.items() if key != "kind"})
+            return _Network(document, fat_tree)
+        cause = f"no fat tree has {flows.nodes} hosts, and {found.what} has no network"
+    elif found == TABLE and len(flows.ends) <= _MAX_STAR:
+        link = {"rate_bps": _RATE_BPS, "delay_ns": _DELAY_NS, "queue_capacity_pkts": MAX_QUEUE_PKTS}
+        names = {"hosts": [{"name": end} for end in flows.ends], "switches": [{"name": "switch"}]}
+        plain = {**names, "links": [{"a": end, "b": "switch", **link} for end in flows.ends]}
+        with _told(found):
+            return _Network({"kind": "custom", **plain}, topology_from_plain(plain))
+    else:
+        cause = f"{found.what} has no network"
+    raise UserError(cause, place=str(file), remedy="name one with --topology FILE")
+
+
+def _scenario(file: Path, found: Format, network: _Network, traffic: dict[str, Any], stop: _Stop) -> ForeignScenario:
+    """A scenario around a network and its traffic; raises UserError for a network in parts."""
+    topology = network.topology
+    title = f"{file.name}, {found.what}"
+    rate_bps = max(topology.links[port.link_index].rate_bps for _, port in topology.attachments.values())
+    with _told(found, file):
+        bdp_bytes = rate_bps * Paths(topology).longest_rtt_ns(_PACKET_BYTES) // (8 * 10**9)
+    red = {"k_min_bytes": max(1, bdp_bytes // 5), "k_max_bytes": max(2, bdp_bytes * 4 // 5), "p_max": 1.0}
+    document: dict[str, Any] = {
+        "name": name_of(file.with_suffix(".yaml")),
+        "title": title,
+        "topology": network.document,
+        "switch": {
+            "program": "p4src/v1model/ecn_red_spray.p4",
+            "ecn_profile": "rfc3168",
+            "timestamp_unit": "ns",
+            "qdepth_unit": "cells_80B",
+            "red": {**red, "scale_with_rate": False},
+        },
+        "traffic": traffic,
+        "transport": {
+            "kind": "rdma",
+            "mss_bytes": _MSS_BYTES,
+            "recovery": "selective_repeat",
+            "rto_ns": 10_000_000,
+        },
+        "variants": [{"name": "NSCC", "rate_control": {"name": "nscc"}}],
+        "seeds": [1],
+        "stop_ns": stop.at_ns(rate_bps),
+        "record": {"windows_interval_ns": None, "queues_interval_ns": None},
+    }
+    return ForeignScenario(document, title)
+
+
+@contextmanager
+def _told(found: Format, file: Path | None = None) -> Generator[None]:
+    """Says in errors what a file was read as, and the first one only; `file` where they do not name it."""
+    try:
+        yield
+    except TopologyError as error:
+        problem = error.problems[0]
+        place, cause = (
+            (problem.place, problem.cause) if file is None else (str(file), f"{problem.place} {problem.cause}")
+        )
+        raise UserError(_said(cause, found), place=place, remedy=problem.remedy) from error
+    except UserError as error:
+        raise UserError(_said(error.cause, found), place=error.place, remedy=error.remedy) from error
+
+
+def _said(cause: str, found: Format) -> str:
+    return cause if found.what in cause else f"{cause} ({found.what})"

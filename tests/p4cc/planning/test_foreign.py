@@ -1,0 +1,146 @@
+"""`p4cc import` of topologies and flows: a scenario that runs, or one error with tool, line and cause."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from p4cc.errors import UserError
+from p4cc.planning.foreign import identify, import_foreign
+from p4cc.running.request import RunRequest
+from p4cc.running.runner import run_scenario
+from tests.command_line import BARE, p4cc
+from tests.p4cc.scenario.test_read_files import CM, TABLE, TOPO
+from tests.p4cc.scenarios import Ran
+
+NS3 = "3 1 2\n2\n0 2 25Gbps 1us 0\n1 2 25Gbps 1us 0\n"
+SIMAI = (
+    "6 2 1 1 6 A100\n4 5\n0 4 2880Gbps 25ns 0\n1 4 2880Gbps 25ns 0\n"
+    "0 5 200Gbps 1us 0\n1 5 200Gbps 1us 0\n2 5 200Gbps 1us 0\n3 5 200Gbps 1us 0\n"
+)
+FLOWS = "2\n0 1 3 100 5000 2\n1 0 3 100 5000 2.000001\n"
+
+
+def written(folder: Path, name: str, data: bytes | str) -> Path:
+    path = folder / name
+    path.write_bytes(data if isinstance(data, bytes) else data.encode())
+    return path
+
+
+@pytest.mark.parametrize(
+    ("name", "data", "what"),
+    [
+        ("a.txt", TOPO, "a topology of htsim"),
+        ("a.txt", CM, "a connection matrix of htsim"),
+        ("a.cm", b"", ""),
+        ("a.txt", TABLE, "a table of flows"),
+        ("a.txt", NS3, "a topology of HPCC's ns-3"),
+        ("a.txt", NS3.replace("3 1 2", "3 1 1 2"), "a topology of ns3-datacenter"),
+        ("a.txt", SIMAI, "a topology of SimAI"),
+        ("a.txt", FLOWS, "a flow file of HPCC's ns-3"),
+        ("a.txt", "TOPOLOGY_FILE mix/fat.txt\n", "a configuration of HPCC's ns-3"),
+    ],
+)
+def test_files_are_known_by_their_text(tmp_path: Path, name: str, data: bytes | str, what: str) -> None:
+    file = written(tmp_path, name, data)
+    if what:
+        assert identify(file).what == what
+    else:
+        with pytest.raises(UserError, match="the file is empty"):
+            identify(file)
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "place", "cause"),
+    [
+        ("a.txt", "# x\n0 0.0\n10000 0.15\n", ":2", "seems to be a distribution"),
+        ("a.goal", "\nnum_ranks 8\n\nrank 0 {\n", ":2", "seems to be a GOAL schedule (LogGOPSim, ATLAHS)"),
+        ("a.txt", "HYBRID_TRANSFORMER_FWD_IN_BCKWD model_parallel_NPU_group: 8\n52\n", ":1", "a workload of SimAI"),
+        ("a.et", "\x08\x01", "", "an execution trace of Chakra"),
+        ("a.txt", "hello\n", ":1", "'hello' begins no file that p4cc reads"),
+        ("a.txt", NS3.replace("1 2 25Gbps", "1 2 25Gb"), ":4", "the rate is '25Gb' (a topology of HPCC's ns-3)"),
+        ("a.txt", NS3.replace("1 2 25", "0 2 25"), ":4", "'h0' has 2 links; 2 hosts have none or several (a topology"),
+        ("a.txt", FLOWS.replace("0 1 3", "0 1 9"), ":2", "the priority is '9' (a flow file of HPCC's ns-3)"),
+        ("a.cm", CM.replace(b"size 0", b"size x").decode(), ":5", "size is 'x' (a connection matrix of htsim)"),
+        ("a.topo", TOPO.replace(b"Tiers 3", b"Tiers 9").decode(), ":2", "tiers is '9' (a topology of htsim)"),
+        ("a.csv", TABLE.replace(b"7000", b"-1").decode(), ":3", "size_bytes is '-1' (a table of flows)"),
+        ("a.csv", "from,to\n1,2\n", ":1", "there is no column 'from', 'to' (a table of flows)"),
+        ("a.txt", FLOWS, "", "a flow file of HPCC's ns-3 has no network"),
+        ("a.txt", "1\n0 1 3 5000 2\n", "", "a flow file of ConWeave's ns-3 has no network"),
+        ("a.cm", CM.replace(b"16", b"17").decode(), "", "no fat tree has 17 hosts, and a connection matrix"),
+    ],
+)
+def test_what_is_not_understood_is_one_error(tmp_path: Path, name: str, text: str, place: str, cause: str) -> None:
+    file = written(tmp_path, name, text)
+    with pytest.raises(UserError) as caught:
+        import_foreign(file, None, str)
+    assert caught.value.place == f"{file}{place}"
+    assert cause in caught.value.cause
+    assert str(caught.value).count("\n") == 1
+
+
+def test_a_network_in_parts_is_one_error(tmp_path: Path) -> None:
+    """Each GPU of a server at a switch of its own, and no switch joins them: hundreds of pairs without a path."""
+    lines = ["40 8 2 8 30 A100", " ".join(str(30 + node) for node in range(10))]
+    lines += [f"{host} {32 + host % 8} 200Gbps 1us 0" for host in range(30)]
+    file = written(tmp_path, "a.txt", "\n".join(lines))
+    with pytest.raises(UserError) as caught:
+        import_foreign(file, None, str)
+    assert caught.value.place == str(file)
+    assert "cannot reach host 'h0', nor do 209 other pairs" in caught.value.cause
+    assert str(caught.value).count("\n") == 1
+
+
+def test_an_imported_matrix_runs_on_an_imported_tree(tmp_path: Path) -> None:
+    written(tmp_path, "x.topo", TOPO)
+    written(tmp_path, "x.cm", "Nodes 8\nConnections 2\n0->7 start 0 size 200000\n7->0 start 0 size 200000\n")
+    made = p4cc("import", "x.cm", "mine.yaml", "--topology", "x.topo", folder=tmp_path, env=BARE)
+    assert made.returncode == 0, made.stderr
+    said = (tmp_path / "mine.yaml").read_text(encoding="utf-8")
+    assert said.startswith("# x.cm, a connection matrix of htsim.\n")
+    assert "file: x.topo" in said
+    ran = Ran(run_scenario(RunRequest(tmp_path / "mine.yaml", out=tmp_path / "out", figures=False)))
+    flows = ran.table("flows")
+    assert flows.select("src", "dst").rows() == [("h0", "h7"), ("h7", "h0")]
+    # 200 kB take 8 us at 200 Gb/s and 16 us at a core link of 100 Gb/s; the way takes 6 us.
+    assert all(14_000 < fct < 40_000 for fct in flows["fct_ns"])
+
+
+@pytest.mark.parametrize(
+    ("name", "data", "topology"),
+    [
+        ("x.topo", TOPO, None),
+        ("x.cm", CM, None),
+        ("x.csv", TABLE, None),
+        ("ns3.txt", NS3, None),
+        ("simai.txt", SIMAI, None),
+        ("flow.txt", FLOWS, NS3),
+        ("x.csv", TABLE, TOPO),
+    ],
+)
+def test_what_is_imported_is_a_scenario_that_runs(
+    tmp_path: Path, name: str, data: bytes | str, topology: bytes | str | None
+) -> None:
+    written(tmp_path, name, data)
+    named: list[str] = []
+    if topology is not None:
+        named = ["--topology", str(written(tmp_path, "network.txt", topology))]
+    made = p4cc("import", name, "mine.yaml", *named, folder=tmp_path, env=BARE)
+    assert made.returncode == 0, made.stderr
+    run_scenario(RunRequest(tmp_path / "mine.yaml", out=tmp_path / "out", figures=False))
+
+
+def test_a_wrong_topology_is_named(tmp_path: Path) -> None:
+    flows = written(tmp_path, "x.cm", CM)
+    wrong: list[tuple[Any, str]] = [
+        (written(tmp_path, "small.topo", TOPO), "x.cm needs host 15, counted from 0"),
+        (flows, "is a connection matrix of htsim"),
+        (written(tmp_path, "x.csv", TABLE), "is a table of flows"),
+    ]
+    for topology, cause in wrong:
+        with pytest.raises(UserError, match=cause):
+            import_foreign(flows, topology, str)
+    with pytest.raises(UserError, match="is for flow files"):
+        import_foreign(tmp_path / "small.topo", flows, str)
