@@ -29,8 +29,10 @@ from p4cc.scenario.collective import CollectiveTraffic as Collective
 from p4cc.scenario.control import Absence, ExponentialLatency, LognormalLatency, UniformLatency
 from p4cc.scenario.control import ControlSettings as Control
 from p4cc.scenario.fabric import BufferSettings as Buffer
+from p4cc.scenario.fabric import QueueSettings as Queue
 from p4cc.scenario.fabric import RdmaTransport as Rdma
 from p4cc.scenario.fabric import RedCurveSettings as RedCurve
+from p4cc.scenario.fabric import SchedulerSettings as Scheduler
 from p4cc.scenario.faults import Fault
 from p4cc.scenario.figures import (
     BarFigure,
@@ -155,6 +157,7 @@ __all__: list[str] = [
     "Poisson",
     "PortSharesFigure",
     "PortThresholds",
+    "Queue",
     "Rail",
     "Rdma",
     "Record",
@@ -164,6 +167,7 @@ __all__: list[str] = [
     "Routes",
     "Rpc",
     "Scenario",
+    "Scheduler",
     "Sender",
     "SizeClass",
     "Star",
