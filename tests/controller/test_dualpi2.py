@@ -111,6 +111,14 @@ def test_sums_of_a_step_end_at_64_bits() -> None:
     even = replace(port, alpha=1 << 15, beta=1 << 15)
     assert even.next_base(5, (1 << 48) - 1, 1 << 50) == 5
     assert even.next_base(5, (1 << 48) - 2, 1 << 50) == 4
+    other = replace(port, alpha=0, beta=1 << 16, target=0)
+    assert other.next_base(5, 1 << 50, (1 << 48) - 1) == 5
+    assert other.next_base(5, 1 << 50, (1 << 48) - 2) == 6
+
+
+def test_times_are_in_the_unit_of_the_clock() -> None:
+    port = dualpi2_port(rate_bps=10**9, packet_bytes=1514, time_unit_ns=1_000)
+    assert (port.target, port.interval, port.l4s_step) == (15_000, 16_000, 1_000)
 
 
 def test_entries_of_the_ports_that_are_named() -> None:
