@@ -345,9 +345,10 @@ def _port(number: int) -> bytes:
 
 
 def _check_group(group: Group, profile: P4ActionProfile) -> None:
-    """Raise PlanError for a group larger than the selector allows."""
-    if profile.max_group_size and len(group.members) > profile.max_group_size:
-        cause = f"{len(group.members)} members exceed the selector's limit of {profile.max_group_size}"
+    """Raise PlanError for a group whose members weigh more than the selector allows."""
+    weight = sum(of_member for _, of_member in group.members)
+    if profile.max_group_size and weight > profile.max_group_size:
+        cause = f"members of weight {weight} exceed the selector's limit of {profile.max_group_size}"
         raise PlanError(str(group.key), cause, "increase max_group_size in the P4 program")
 
 

@@ -24,8 +24,9 @@ _FAR = np.iinfo(np.int16).max
 """More links than any path has."""
 _UNBOUNDED_BPS = 1 << 62
 """Of a switch to its own hosts: their links are no part of a choice between ways."""
-MAX_WEIGHTS = 64
-"""Largest sum of weights of a set of ports; where shares need more, they are rounded."""
+MAX_WEIGHTS = 32
+"""Largest sum of weights of a set of ports, as p4src's groups take (`ECMP_MAX_GROUP_SIZE`); shares that need more are
+rounded."""
 
 Ids: TypeAlias = npt.NDArray[np.int32]
 Distances: TypeAlias = npt.NDArray[np.int16]
@@ -203,11 +204,15 @@ def _ways(
 def weights_of(rates_bps: Sequence[int]) -> list[int]:
     """The smallest weights in proportion to rates; with a sum of at most `MAX_WEIGHTS`, rounded where they must be.
 
-    A way with a rate has at least weight 1, one without a rate 0.
+    A way with a rate has at least weight 1, one without a rate 0. More ways than `MAX_WEIGHTS` have weight 1 each.
     """
     whole = gcd(*rates_bps) or 1
-    exact = [rate // whole for rate in rates_bps]
-    together, ways = sum(exact), sum(rate > 0 for rate in exact)
-    if together <= MAX_WEIGHTS or ways >= MAX_WEIGHTS:
-        return exact if together <= MAX_WEIGHTS else [int(rate > 0) for rate in exact]
-    return [max(1, rate * MAX_WEIGHTS // together) if rate else 0 for rate in exact]
+    weights = [rate // whole for rate in rates_bps]
+    together = sum(weights)
+    if together <= MAX_WEIGHTS:
+        return weights
+    weights = [max(1, rate * MAX_WEIGHTS // together) if rate else 0 for rate in weights]
+    # Slow ways that have more than their share take it from the fastest.
+    while sum(weights) > MAX_WEIGHTS and max(weights) > 1:
+        weights[weights.index(max(weights))] -= 1
+    return weights

@@ -186,7 +186,7 @@ impl SchedulerConfig {
         self.levels.is_sorted_by(|lower, higher| lower < higher)
     }
 
-    pub(crate) fn check(&self, place: &str) -> Result<(), ConfigError> {
+    fn check(&self, place: &str) -> Result<(), ConfigError> {
         if let Some(level) = self.levels.iter().find(|level| usize::from(**level) >= PRIORITIES) {
             let cause = format!("level {level} is out of range");
             return Err(ConfigError::new(format!("{place}.levels"), cause, "give levels from 0 to 7"));

@@ -7,7 +7,7 @@ use p4cc_units::Rate;
 
 use crate::arch::Program;
 use crate::chip::Chip;
-use crate::config::{ConfigError, ExecChoice, PortConfig, SchedulerConfig, ShaperConfig};
+use crate::config::{ConfigError, ExecChoice, PortConfig, ShaperConfig};
 use crate::counters::DropCause;
 use crate::pre::ReplicationEngine;
 use crate::switch::{Switch, set_watch};
@@ -104,19 +104,6 @@ impl<'s> Control<'s> {
         let Some(index) = self.switch.core.tm.port(port) else { return false };
         self.switch.core.tm.set_shaper(index, priority, shaper);
         true
-    }
-
-    /// Sets the order in which the queues of a port send. What waits stays; turns begin anew.
-    ///
-    /// # Errors
-    /// A value that is out of range. False if there is no such port.
-    pub fn set_scheduler(&mut self, port: u32, scheduler: SchedulerConfig) -> Result<bool, ConfigError> {
-        scheduler.check(&format!("port {port}"))?;
-        let config = self.switch.core.config.ports.iter_mut().find(|other| other.port == port);
-        let (Some(index), Some(config)) = (self.switch.core.tm.port(port), config) else { return Ok(false) };
-        config.scheduler = scheduler;
-        self.switch.core.tm.set_scheduler(index, &scheduler);
-        Ok(true)
     }
 
     /// Sets how many packets a queue of a port holds, or each if no priority

@@ -26,10 +26,10 @@ pub struct FollowedStep {
 }
 
 impl Switch {
-    /// Lets the switch follow the next packets of each of its ports, up to a count, in place of any trace
-    /// that it keeps.
+    /// Lets the switch follow the next packets of each of its ports, up to a count of at least 1, in place of
+    /// any trace that it keeps.
     pub fn follow_next(&mut self, packets: usize) {
-        let packets = packets.min(MAX_FOLLOWED);
+        let packets = packets.clamp(1, MAX_FOLLOWED);
         let ports: Vec<u32> = self.config().ports.iter().map(|port| port.port).collect();
         self.control().set_tracing_expected(packets * ports.len() * STEPS_EACH);
         self.control().set_expected_values();

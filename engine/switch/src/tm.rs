@@ -483,9 +483,10 @@ impl<T> TrafficManager<T> {
     /// Adds up who pauses the queues of a port; one that has work again is ready.
     fn settle_pauses(&mut self, port: PortIndex) {
         let (state, rest) = (&mut self.ports[port.at()], &self.rest[port.at()]);
-        let had_work = state.sendable() != 0;
+        let (could, waited) = (state.sendable(), state.waits_for_rate());
         state.paused = rest.paused_by_neighbour | rest.paused_by_program;
-        if !had_work && state.sendable() != 0 {
+        // A queue that waits for its rate alone must know until when, as in `put`.
+        if could == 0 && (state.sendable() != 0 || state.waits_for_rate() & !waited != 0) {
             self.ready.push(port);
         }
     }

@@ -3,11 +3,8 @@
 
 use p4cc_units::{Bytes, Rate, Span, Time};
 
-use crate::config::{
-    MAX_PORTS, MAX_QUEUE_PKTS, PRIORITIES, PortConfig, QdepthUnit, SchedulerConfig, ShaperConfig,
-};
+use crate::config::{MAX_PORTS, MAX_QUEUE_PKTS, PRIORITIES, PortConfig, QdepthUnit, ShaperConfig};
 use crate::tm::{PortIndex, TrafficManager, queue_of};
-use crate::tm_schedule::Turns;
 use crate::tm_state::{QueueRate, link_bytes};
 
 /// Most time that a queue with a rate makes up for when its port was looked at late.
@@ -83,6 +80,8 @@ impl<T> TrafficManager<T> {
         for at in queues(priority) {
             let bit = 1 << at;
             rest.rates[at] = rate;
+            // What it sent at the old rate is no debt at the new one.
+            (rest.full_at[at], rest.held_until[at]) = (Time::ZERO, Time::ZERO);
             state.rated = state.rated & !bit | if rate == QueueRate::Link { 0 } else { bit };
             state.held &= !bit;
             state.backlogged &= !bit;
@@ -90,12 +89,6 @@ impl<T> TrafficManager<T> {
         if state.sendable() != 0 {
             self.ready.push(port);
         }
-    }
-
-    /// Sets the order in which the queues of a port send. What waits stays; turns begin anew.
-    pub(crate) fn set_scheduler(&mut self, port: PortIndex, scheduler: &SchedulerConfig) {
-        self.ports[port.at()].takes_turns = !scheduler.is_strict_by_number();
-        self.rest[port.at()].turns = Turns::new(scheduler);
     }
 
     /// Lets queues go on whose rate allows another packet by now.
@@ -261,8 +254,32 @@ mod tests {
         assert_eq!(sent(&mut manager, 500), [(3, 2)]);
         assert_eq!(sent(&mut manager, 2_500), [(3, 3), (3, 4)]);
         assert_eq!(manager.next_allowed(port), Some(Time::from_ms(3_500)));
+        // A new rate begins without the debt of the old one.
+        let fast = ShaperConfig { rate: Rate::from_bps(8_000), burst_bytes: 0 };
+        manager.set_shaper(port, Some(3), Some(fast));
+        assert_eq!(sent(&mut manager, 2_500), [(3, 5)]);
+        assert_eq!(manager.next_allowed(port), Some(Time::from_ms(2_600)));
         manager.set_shaper(port, None, None);
-        assert_eq!(sent(&mut manager, 2_500).len(), 4);
+        assert_eq!(sent(&mut manager, 2_500).len(), 3);
+    }
+
+    /// A pause that ends while the queue waits for its rate: the port is ready, to learn until when.
+    #[test]
+    fn a_pause_ends_while_a_queue_waits_for_its_rate() {
+        let mut manager = manager();
+        let port = manager.port(1).expect("a port");
+        manager.set_shaper(port, Some(3), Some(ShaperConfig { rate: Rate::from_bps(800), burst_bytes: 0 }));
+        accepted(&mut manager, 1, 3);
+        assert_eq!(sent(&mut manager, 0).len(), 1);
+        manager.set_paused(Time::ZERO, port, 3, true);
+        while manager.next_ready().is_some() {}
+        assert_eq!((sent(&mut manager, 0), manager.next_allowed(port)), (Vec::new(), None));
+        manager.set_paused(Time::from_ms(10), port, 3, false);
+        assert_eq!(manager.next_ready(), Some(1));
+        assert_eq!(
+            (sent(&mut manager, 10), manager.next_allowed(port)),
+            (Vec::new(), Some(Time::from_ms(1_000)))
+        );
     }
 
     #[test]

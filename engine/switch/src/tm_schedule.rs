@@ -19,7 +19,8 @@ pub(crate) struct Turns {
     deficit: [u32; PRIORITIES],
     /// Queue of each level whose turn it is.
     turn: [u8; PRIORITIES],
-    /// Bit `l` is set while the turn of level `l` has begun: the quantum is in the deficit.
+    /// Bit `p` is set while the quantum of queue `p`'s turn is in its deficit: a queue that may not send for
+    /// a while keeps the rest of its turn, and gets no second quantum for it.
     begun: u8,
 }
 
@@ -59,10 +60,11 @@ impl Turns {
         // Each round adds a quantum of at least one byte or packet, so the loop ends.
         loop {
             let at = usize::from(self.turn[level]);
-            if queues & (1 << at) != 0 {
-                if self.begun & (1 << level) == 0 {
+            let bit = 1 << at;
+            if queues & bit != 0 {
+                if self.begun & bit == 0 {
                     self.deficit[at] = self.deficit[at].saturating_add(self.quantum[at]);
-                    self.begun |= 1 << level;
+                    self.begun |= bit;
                 }
                 let cost = match self.unit {
                     RoundUnit::Bytes => first_bytes(at),
@@ -72,6 +74,7 @@ impl Turns {
                     self.deficit[at] = rest;
                     return Some(at);
                 }
+                self.begun &= !bit;
             }
             self.pass(level, queues);
         }
@@ -83,12 +86,12 @@ impl Turns {
         let later = u8::MAX.checked_shl(turn).unwrap_or(0) & queues;
         let next = if later == 0 { queues } else { later };
         self.turn[level] = next.trailing_zeros() as u8;
-        self.begun &= !(1 << level);
     }
 
     /// A queue has sent its last packet; `occupied` are those that still have some.
     pub fn emptied(&mut self, at: usize, occupied: u8) {
         self.deficit[at] = 0;
+        self.begun &= !(1 << at);
         if occupied == 0 {
             (self.turn, self.begun) = ([0; PRIORITIES], 0);
             return;
@@ -216,6 +219,36 @@ mod tests {
         assert_eq!(order(&mut manager, port, 4), [0, 2, 0, 2]);
         manager.set_paused_by_program(port, 1, false);
         assert_eq!(order(&mut manager, port, 5), [0, 1, 2, 1, 1]);
+    }
+
+    /// Paused again and again within its turn, a queue of weight 2 sends two packets to one all the same.
+    #[test]
+    fn a_pause_within_a_turn_adds_no_quantum() {
+        let scheduler = SchedulerConfig {
+            levels: ALL_EQUAL,
+            weights: weights(&[(1, 2)]),
+            quantum_bytes: 1_500,
+            ..SchedulerConfig::default()
+        };
+        let (mut manager, port) = manager(scheduler);
+        for queue in [0, 1] {
+            fill(&mut manager, port, queue, 200, 1_500);
+        }
+        let mut sent = [0_u32; 2];
+        for _ in 0..60 {
+            let queue = manager.dequeue(port).expect("both wait").priority;
+            sent[usize::from(queue)] += 1;
+            // Whoever sent may not send next.
+            for other in 0..2 {
+                manager.set_paused_by_program(port, other, other == queue);
+            }
+        }
+        manager.set_paused_by_program(port, 0, false);
+        manager.set_paused_by_program(port, 1, false);
+        // Alternating, each sent 30: what queue 1 is owed it has at most a turn of, not thirty.
+        assert_eq!(sent, [30, 30]);
+        let first: Vec<u8> = order(&mut manager, port, 9);
+        assert_eq!(first.iter().filter(|queue| **queue == 1).count(), 6, "{first:?}");
     }
 
     proptest! {

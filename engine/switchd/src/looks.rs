@@ -206,7 +206,9 @@ impl Client {
 
 /// Whether a request begins so; one that is whole ends its line.
 fn may_become_request(line: &[u8]) -> bool {
-    let is_number = |digits: &[u8]| digits.len() <= 2 && digits.iter().all(u8::is_ascii_digit);
+    let is_number = |digits: &[u8]| {
+        digits.len() <= 2 && digits.first() != Some(&b'0') && digits.iter().all(u8::is_ascii_digit)
+    };
     REQUESTS.iter().any(|request| request.starts_with(line))
         || FOLLOW.starts_with(line)
         || line.strip_prefix(FOLLOW).is_some_and(|rest| match rest.strip_suffix(b"\n") {
@@ -476,7 +478,7 @@ mod tests {
         let path = folder.join("s1.socket");
         let looks = Looks::open(&path, Arc::clone(&shared), false).expect("it listens");
         let mut good = connect(&path).expect("it listens");
-        let numbers = [&b"follow \n"[..], b"follow 100", b"follow -1"];
+        let numbers = [&b"follow \n"[..], b"follow 0\n", b"follow 00", b"follow 100", b"follow -1"];
         let words = [&b"\n"[..], b"LOOK\n", b"look \n", b"lool", b"followed", &[0; 100_000]];
         for wrong in numbers.into_iter().chain(words) {
             let mut stream = connect(&path).expect("it listens");

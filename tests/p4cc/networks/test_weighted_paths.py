@@ -14,12 +14,12 @@ if TYPE_CHECKING:
 FAST, SLOW = 40_000_000_000, 10_000_000_000
 
 
-def shares(folder: Path, **switch: Any) -> float:
+def shares(folder: Path, slow_bps: int = SLOW, **switch: Any) -> float:
     """Share of the fast spine of what goes from one leaf to the other; its far link alone is fast."""
     folder.mkdir()
     ends = [("h1", "leaf1"), ("h2", "leaf2")]
     fabric = [("leaf1", "fast"), ("leaf1", "slow"), ("fast", "leaf2"), ("slow", "leaf2")]
-    rates = {("slow", "leaf2"): SLOW}
+    rates = {("slow", "leaf2"): slow_bps}
     links = [
         {"a": a, "b": b, "rate_bps": rates.get((a, b), FAST), "delay_ns": 1_000, "queue_capacity_pkts": 10_000}
         for a, b in (*ends, *fabric)
@@ -54,3 +54,9 @@ def test_shares_are_those_of_capacities(tmp_path: Path) -> None:
     # Some 1,500 flows: four standard deviations of a binomial are 0.04 and 0.05.
     assert shares(tmp_path / "weighted", ecmp_weights="capacity") == pytest.approx(0.8, abs=0.04)
     assert shares(tmp_path / "equal") == pytest.approx(0.5, abs=0.05)
+
+
+def test_very_uneven_links_fit_a_program_s_groups(tmp_path: Path) -> None:
+    assert shares(tmp_path / "uneven", ecmp_weights="capacity", slow_bps=1_000_000_000) == pytest.approx(
+        31 / 32, abs=0.03
+    )
