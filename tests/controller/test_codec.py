@@ -172,8 +172,9 @@ def test_padded_values_and_any_order_read_back_as_equal(schema: P4Schema) -> Non
         (Group(GroupKey("nothing", 1), ()), ["action profile 'nothing'", "it defines: ingress.forward.ecmp"]),
         (
             Group(GroupKey(program.NEXT_HOPS, 1), tuple((i, 1) for i in range(33))),
-            ["33 members", "selector's limit of 32"],
+            ["members of weight 33", "selector's limit of 32"],
         ),
+        (Group(GroupKey(program.NEXT_HOPS, 1), ((0, 20), (1, 13))), ["members of weight 33"]),
     ],
 )
 def test_what_does_not_fit_the_program_is_refused(schema: P4Schema, entity: Entity, words: list[str]) -> None:
