@@ -241,12 +241,12 @@ impl Pair {
                 let differs = (got - want).abs() > TOLERANCE * want.max(1e-6);
                 prop_assert!(!differs, "event {step}: {name} {got}, not {want}");
             }
-            prop_assert!(
-                want[4].is_nan() || got[4] == want[4],
-                "event {step}: phase {}, not {}",
-                got[4],
-                want[4]
-            );
+            if !want[4].is_nan() && got[4] != want[4] {
+                let is_tie = (want[0] - want[1]).abs() <= TOLERANCE * want[1];
+                prop_assert!(is_tie, "event {step}: phase {}, not {}", got[4], want[4]);
+                // A window that rounding puts on either side of its threshold: what follows differs rightly.
+                return Ok(());
+            }
         }
         Ok(())
     }
