@@ -103,6 +103,58 @@ def test_sockets_of_an_unloaded_sender_change_to_the_default(ends: tuple[Host, H
         assert names[3] == default
 
 
+#: Connects by a sender. "go" sends 20,000 bytes, any other line names another sender; each says which one the
+#: connection has and its window.
+SUCCESSION = """
+import socket, struct, sys
+with socket.socket() as connection:
+    connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_CONGESTION, sys.argv[3].encode())
+    connection.connect((sys.argv[1], int(sys.argv[2])))
+    for line in sys.stdin:
+        if line == "go\\n":
+            connection.sendall(bytes(20_000))
+            assert connection.recv(1) == b"."
+        else:
+            connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_CONGESTION, line.strip().encode())
+        name = connection.getsockopt(socket.IPPROTO_TCP, socket.TCP_CONGESTION, 16)
+        window = struct.unpack_from("=I", connection.getsockopt(socket.IPPROTO_TCP, socket.TCP_INFO, 104), 80)[0]
+        print(name.rstrip(b"\\0").decode(), window, flush=True)
+"""
+
+
+@pytest.mark.parametrize("way", ["unload", "application"])
+def test_a_sender_by_rate_leaves_a_window_behind(ends: tuple[Host, Host], way: str) -> None:
+    sender, receiver = ends
+    with senders() as it:
+        link = ("--line-mbps", "1000", "--base-rtt-us", "100")
+        name = it.load("timely", "--sender", "timely", *link, option=False)
+        server = it.python(receiver, LISTENER)
+        assert server.stdout is not None
+        assert server.stdout.readline() == "listening\n"
+        client = it.python(sender, SUCCESSION, receiver.ipv4, "5301", name)
+        assert client.stdin is not None
+        assert client.stdout is not None
+        lines: list[list[str]] = []
+        for words in ("go", "go", "go") if way == "unload" else ("go", "reno"):
+            if len(lines) == 1 and way == "unload":
+                it.call("unload", name)
+            client.stdin.write(f"{words}\n")
+            client.stdin.flush()
+            lines.append(client.stdout.readline().split())
+        client.stdin.close()
+        assert client.wait(PATIENCE_S) == 0
+        server.wait(PATIENCE_S)
+    # TIMELY has a rate and no window.
+    assert lines[0] == [name, str(1 << 20)]
+    if way == "application":
+        # Nothing was in flight: the first window of TCP.
+        assert lines[1] == ["reno", "10"]
+    else:
+        # Twenty-eight segments were sent since; slow start adds one for each.
+        assert lines[2][0] == DEFAULT.read_text().strip()
+        assert 10 <= int(lines[2][1]) <= 14 + 28
+
+
 def test_a_peer_without_the_option_gets_the_plain_form(ends: tuple[Host, Host]) -> None:
     sender, receiver = ends
     with senders() as it:
