@@ -31,7 +31,9 @@ impl Interface {
     }
 
     fn pins(&self, pins: &Pins) -> PathBuf {
-        pins.profiles().join(format!("{}-{}-{}", self.namespace, self.index, self.name))
+        // The BPF file system allows no dot in a name, Linux no colon in an interface's.
+        let name = self.name.replace('.', ":");
+        pins.profiles().join(format!("{}-{}-{name}", self.namespace, self.index))
     }
 }
 
@@ -98,6 +100,7 @@ pub fn describe(pins: &Pins) -> Vec<String> {
     let words = pinned.iter().filter_map(|entry| {
         let mut words = entry.splitn(3, '-');
         let (namespace, _, name) = (words.next()?, words.next()?, words.next()?);
+        let name = name.replace(':', ".");
         Some(format!("{name} (network namespace {namespace})"))
     });
     words.collect()
