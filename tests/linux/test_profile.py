@@ -186,6 +186,17 @@ def test_an_interface_may_have_a_dot_in_its_name(tmp_path: Path) -> None:
         assert "profile gst" not in it.call("status")
 
 
+def test_status_leaves_out_interfaces_that_are_gone(tmp_path: Path) -> None:
+    with senders() as it, lab(tmp_path) as net:
+        for host in net.hosts[:2]:
+            translating(it, host)
+        assert it.call("status").count("profile gst: eth0 ") == 2
+        run("ip", "-n", net.hosts[0].namespace, "link", "del", "eth0")
+        assert it.call("status").count("profile gst: eth0 ") == 1
+        it.call("unload")
+        assert not it.pins.exists()
+
+
 @pytest.mark.parametrize(
     ("name", "interface", "message"),
     [
