@@ -254,6 +254,8 @@ def test_a_route_that_cannot_be_shown_has_its_own_message(ends: tuple[Host, Host
         (["--sender", "dctcp", "--slow-start", "gst"], "slow_start.k: "),
         (["--sender", "dctcp", "--set", "g=7"], "congestion_avoidance.g: 7 is out of range"),
         (["--sender", "dctcp", "--set", "g"], '--set: "g" has no value'),
+        (["--sender", "dctcp", "--line-mbps", "1000"], "dctcp: a sender by window does not use its link's rate"),
+        (["--base-rtt-us", "100"], "reno_ecn: a sender by window does not use its link's rate"),
         (["--name", "x" * 16, "--sender", "dctcp"], "has 16 characters; give 1 to 15 letters"),
         (["--name", "reno", "--sender", "dctcp"], '"reno" is a congestion control of this kernel already'),
     ],
@@ -275,6 +277,8 @@ def test_own_parameters_are_of_the_loaded_sender() -> None:
         refused = it.attempt("set", name, "--cgroup", str(it.cgroup))
         # The slow start is the sender's too, whose threshold has no default.
         assert (refused.returncode, "slow_start.k: " in refused.stderr) == (1, True), refused.stderr
+        refused = it.attempt("set", name, "--cgroup", str(it.cgroup), "--set", "k=9", "--base-rtt-us", "100")
+        assert (refused.returncode, "l2tcp: a sender by window" in refused.stderr) == (1, True), refused.stderr
         words = ("--sender", "dctcp", "--slow-start", "standard")
         assert "dctcp with slow start standard" in it.call("set", name, "--cgroup", str(it.cgroup), *words)
 
