@@ -103,6 +103,58 @@ def test_sockets_of_an_unloaded_sender_change_to_the_default(ends: tuple[Host, H
         assert names[3] == default
 
 
+#: Connects by a sender. "go" sends 20,000 bytes, any other line names another sender; each says which one the
+#: connection has and its window.
+SUCCESSION = """
+import socket, struct, sys
+with socket.socket() as connection:
+    connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_CONGESTION, sys.argv[3].encode())
+    connection.connect((sys.argv[1], int(sys.argv[2])))
+    for line in sys.stdin:
+        if line == "go\\n":
+            connection.sendall(bytes(20_000))
+            assert connection.recv(1) == b"."
+        else:
+            connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_CONGESTION, line.strip().encode())
+        name = connection.getsockopt(socket.IPPROTO_TCP, socket.TCP_CONGESTION, 16)
+        window = struct.unpack_from("=I", connection.getsockopt(socket.IPPROTO_TCP, socket.TCP_INFO, 104), 80)[0]
+        print(name.rstrip(b"\\0").decode(), window, flush=True)
+"""
+
+
+@pytest.mark.parametrize("way", ["unload", "application"])
+def test_a_sender_by_rate_leaves_a_window_behind(ends: tuple[Host, Host], way: str) -> None:
+    sender, receiver = ends
+    with senders() as it:
+        link = ("--line-mbps", "1000", "--base-rtt-us", "100")
+        name = it.load("timely", "--sender", "timely", *link, option=False)
+        server = it.python(receiver, LISTENER)
+        assert server.stdout is not None
+        assert server.stdout.readline() == "listening\n"
+        client = it.python(sender, SUCCESSION, receiver.ipv4, "5301", name)
+        assert client.stdin is not None
+        assert client.stdout is not None
+        lines: list[list[str]] = []
+        for words in ("go", "go", "go") if way == "unload" else ("go", "reno"):
+            if len(lines) == 1 and way == "unload":
+                it.call("unload", name)
+            client.stdin.write(f"{words}\n")
+            client.stdin.flush()
+            lines.append(client.stdout.readline().split())
+        client.stdin.close()
+        assert client.wait(PATIENCE_S) == 0
+        server.wait(PATIENCE_S)
+    # TIMELY has a rate and no window.
+    assert lines[0] == [name, str(1 << 20)]
+    if way == "application":
+        # Nothing was in flight: the first window of TCP.
+        assert lines[1] == ["reno", "10"]
+    else:
+        # Twenty-eight segments were sent since; slow start adds one for each.
+        assert lines[2][0] == DEFAULT.read_text().strip()
+        assert 10 <= int(lines[2][1]) <= 14 + 28
+
+
 def test_a_peer_without_the_option_gets_the_plain_form(ends: tuple[Host, Host]) -> None:
     sender, receiver = ends
     with senders() as it:
@@ -202,6 +254,8 @@ def test_a_route_that_cannot_be_shown_has_its_own_message(ends: tuple[Host, Host
         (["--sender", "dctcp", "--slow-start", "gst"], "slow_start.k: "),
         (["--sender", "dctcp", "--set", "g=7"], "congestion_avoidance.g: 7 is out of range"),
         (["--sender", "dctcp", "--set", "g"], '--set: "g" has no value'),
+        (["--sender", "dctcp", "--line-mbps", "1000"], "dctcp: a sender by window does not use its link's rate"),
+        (["--base-rtt-us", "100"], "reno_ecn: a sender by window does not use its link's rate"),
         (["--name", "x" * 16, "--sender", "dctcp"], "has 16 characters; give 1 to 15 letters"),
         (["--name", "reno", "--sender", "dctcp"], '"reno" is a congestion control of this kernel already'),
     ],
@@ -223,6 +277,8 @@ def test_own_parameters_are_of_the_loaded_sender() -> None:
         refused = it.attempt("set", name, "--cgroup", str(it.cgroup))
         # The slow start is the sender's too, whose threshold has no default.
         assert (refused.returncode, "slow_start.k: " in refused.stderr) == (1, True), refused.stderr
+        refused = it.attempt("set", name, "--cgroup", str(it.cgroup), "--set", "k=9", "--base-rtt-us", "100")
+        assert (refused.returncode, "l2tcp: a sender by window" in refused.stderr) == (1, True), refused.stderr
         words = ("--sender", "dctcp", "--slow-start", "standard")
         assert "dctcp with slow start standard" in it.call("set", name, "--cgroup", str(it.cgroup), *words)
 

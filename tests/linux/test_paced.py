@@ -79,7 +79,8 @@ def test_a_sender_by_rate_knows_its_link_and_has_no_slow_start() -> None:
     with senders() as it:
         for words, message in (
             ((), "a sender by rate must know its link; give --line-mbps and --base-rtt-us"),
-            ((*LINK, "--slow-start", "gst"), "has no slow start, first window, threshold or records"),
+            ((*LINK, "--slow-start", "gst"), "has no slow start, first window, threshold, growth or records"),
+            ((*LINK, "--growth-by-ack"), "has no slow start, first window, threshold, growth or records"),
             ((*LINK, "--set", "beta=7"), "rate_control.beta: 7 is out of range"),
         ):
             done = it.attempt("load", "--sender", "swift", "--name", it.name("swift"), *words)

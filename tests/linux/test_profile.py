@@ -173,6 +173,30 @@ def test_each_end_translates_what_passes_its_interface(tmp_path: Path, version: 
             run("ip", "link", "del", sender.port_interface + "b")
 
 
+def test_an_interface_may_have_a_dot_in_its_name(tmp_path: Path) -> None:
+    with senders() as it, lab(tmp_path) as net:
+        host = net.hosts[0]
+        # As a VLAN's interface has it; the BPF file system allows none.
+        for words in (("down",), ("name", "eth0.100"), ("up",)):
+            run("ip", "-n", host.namespace, "link", "set", "eth0" if words[0] != "up" else "eth0.100", *words)
+        done = profile(it, host, "gst", "eth0.100")
+        assert (done.returncode, done.stdout) == (0, "eth0.100: code points of profile gst\n"), done.stderr
+        assert it.call("status").count("profile gst: eth0.100 (network namespace ") == 1
+        assert profile(it, host, "sce", "eth0.100").returncode == 0
+        assert "profile gst" not in it.call("status")
+
+
+def test_status_leaves_out_interfaces_that_are_gone(tmp_path: Path) -> None:
+    with senders() as it, lab(tmp_path) as net:
+        for host in net.hosts[:2]:
+            translating(it, host)
+        assert it.call("status").count("profile gst: eth0 ") == 2
+        run("ip", "-n", net.hosts[0].namespace, "link", "del", "eth0")
+        assert it.call("status").count("profile gst: eth0 ") == 1
+        it.call("unload")
+        assert not it.pins.exists()
+
+
 @pytest.mark.parametrize(
     ("name", "interface", "message"),
     [

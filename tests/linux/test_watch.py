@@ -19,7 +19,7 @@ from tests.linux.test_marks import GST, SIZE, ends_of, marking
 from tests.switchd import ecn_dual
 from tests.switchd.namespaces import PATIENCE_S, Host, lab, run
 
-#: More ACKs than the ring has room for records (4 MiB, 192 bytes each).
+#: More ACKs than the ring has room for records (4 MiB, 184 bytes each).
 MANY = 25_000
 #: Answers each byte with a byte.
 ECHO = """

@@ -124,6 +124,7 @@ struct tcp_congestion_ops {
 #define TCP_CONG_NEEDS_ECN 0x2
 #define TCP_ECN_DEMAND_CWR 4
 #define TCP_INFINITE_SSTHRESH 0x7fffffff
+#define TCP_INIT_CWND 10
 /* include/net/inet_connection_sock.h. */
 #define ICSK_ACK_TIMER 2
 #define ICSK_ACK_NOW 16

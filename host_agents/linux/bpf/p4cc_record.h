@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
  *
- * What a watched sender tells of itself: a record after each ACK and each change of state, in a ring buffer
- * that all watched senders of one folder of pins share. `p4cc-hosts watch` reads it. */
+ * What a watched sender writes: a record after each ACK and each change of state, into a ring buffer that
+ * all watched senders of one folder of pins share. `p4cc-hosts watch` reads it. */
 #ifndef P4CC_RECORD_H
 #define P4CC_RECORD_H
 

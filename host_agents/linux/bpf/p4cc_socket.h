@@ -48,6 +48,11 @@ static __always_inline void count(__u32 counter, __u64 by)
 		*value += by;
 }
 
+static __always_inline __u32 in_flight(const struct tcp_sock *tp)
+{
+	return tp->packets_out - tp->sacked_out - tp->lost_out + tp->retrans_out;
+}
+
 /* Hands the socket over, if the sender is unloaded; returns whether it did. */
 static __always_inline int has_retired(struct sock *sk)
 {

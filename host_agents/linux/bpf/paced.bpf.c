@@ -71,6 +71,12 @@ void BPF_PROG(paced_init, struct sock *sk)
 SEC("struct_ops")
 void BPF_PROG(paced_release, struct sock *sk)
 {
+	struct tcp_sock *tp = (struct tcp_sock *)sk;
+	__u32 window = (__u32)fx_max(in_flight(tp), TCP_INIT_CWND);
+
+	/* The next congestion control starts from this window, and a rate no longer bounds it. */
+	if (tp->snd_cwnd > window)
+		tp->snd_cwnd = window;
 	bpf_sk_storage_delete(&flows, sk);
 }
 

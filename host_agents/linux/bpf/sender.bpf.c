@@ -71,11 +71,6 @@ static __always_inline const struct p4cc_params *parameters_of(const struct flow
 	return bpf_map_lookup_elem(&parameters, &first);
 }
 
-static __always_inline __u32 in_flight(const struct tcp_sock *tp)
-{
-	return tp->packets_out - tp->sacked_out - tp->lost_out + tp->retrans_out;
-}
-
 /* Linux's rate for spreading a window over the round trip: twice the window in slow start, 1.2 times
  * above. */
 static __always_inline void publish_rate(struct sock *sk, struct tcp_sock *tp, const struct flow *flow)

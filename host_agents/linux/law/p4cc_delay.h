@@ -107,7 +107,10 @@ FX_FUNCTION __u64 p4cc_swift_target(const struct p4cc_delay_params *params, cons
 FX_FUNCTION void p4cc_swift_decrease(const struct p4cc_delay_params *params, struct p4cc_delay_flow *flow, __u64 now_ns,
 				     __u64 share)
 {
-	if (flow->has_decreased && (now_ns - flow->last_decrease_ns) << P4CC_FINE_BITS < flow->srtt_fine)
+	/* Rounded up: whole nanoseconds are below the finer time. */
+	__u64 srtt_ns = (flow->srtt_fine + (1 << P4CC_FINE_BITS) - 1) >> P4CC_FINE_BITS;
+
+	if (flow->has_decreased && now_ns - flow->last_decrease_ns < srtt_ns)
 		return;
 	flow->cwnd = fx_max(fx_scale(flow->cwnd, FX_ONE - fx_min(share, params->max_mdf)), params->min_cwnd);
 	flow->last_decrease_ns = now_ns;

@@ -255,6 +255,22 @@ fn agrees(json: &str, environment: RateEnvironment, inputs: &[Input]) -> Result<
     pair.judge()
 }
 
+/// 2^48 ns are 78 hours; shifted by the 16 bits of finer times, they are nothing in 64 bits.
+#[test]
+fn a_cut_long_after_the_last_one_counts() -> Result<(), TestCaseError> {
+    let json = r#"{"name":"swift","ai":1,"beta":0.8,"max_mdf":0.5,"base_target_ns":25000,"hop_ns":0,
+        "fs_range_ns":0,"fs_min_cwnd":1,"fs_max_cwnd":100,"max_cwnd":1000,"initial_cwnd":100,
+        "retx_reset_threshold":5}"#;
+    let environment = RateEnvironment {
+        line_rate: Rate::from_bps(10_000_000_000),
+        base_rtt: Span::from_us(20),
+        int: IntEncoding::hs_fixed(1),
+        packet: PacketSize { payload: Bytes(SEGMENT_BYTES), ip: Bytes(IP_BYTES) },
+    };
+    let later = |later_ns| Input::Ack { segments: 1, rtt_ns: 0, hops: 0, sent_share: None, later_ns };
+    agrees(json, environment, &[Input::Loss, later((1 << 48) + 1_000), Input::Loss])
+}
+
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(10_000))]
 

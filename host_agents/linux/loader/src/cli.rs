@@ -168,8 +168,9 @@ impl SenderArgs {
             let cause = "a sender by rate must know its link";
             return Err(Failure::new(algorithm, cause, "give --line-mbps and --base-rtt-us"));
         };
-        if self.slow_start.is_some() || self.iw.is_some() || self.ssthresh.is_some() || self.watch {
-            let cause = "a sender by rate has no slow start, first window, threshold or records";
+        let of_window = self.slow_start.is_some() || self.iw.is_some() || self.ssthresh.is_some();
+        if of_window || self.growth_by_ack || self.watch {
+            let cause = "a sender by rate has no slow start, first window, threshold, growth or records";
             return Err(Failure::new(algorithm, cause, "leave them out"));
         }
         let mut spec = AlgorithmSpec::named(algorithm);
@@ -198,6 +199,10 @@ impl SenderArgs {
     }
 
     fn params(&self, avoidance: &str, slow_start: &str) -> Outcome<Params> {
+        if self.line_mbps.is_some() || self.base_rtt_us.is_some() {
+            let cause = "a sender by window does not use its link's rate or round-trip time";
+            return Err(Failure::new(avoidance, cause, "leave out --line-mbps and --base-rtt-us"));
+        }
         let mut config = AlgorithmConfig {
             congestion_avoidance: AlgorithmSpec::named(avoidance),
             slow_start: AlgorithmSpec::named(slow_start),

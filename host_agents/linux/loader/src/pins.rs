@@ -6,7 +6,7 @@
 //! <root>/senders/<name>/<map>, link   one sender; it is registered while `link` exists
 //! <root>/feedback/<map>               counters of the option
 //! <root>/feedback/<cgroup id>/<link>  programs attached to this control group
-//! <root>/profiles/<interface>/<link>  programs that translate code points at an interface
+//! <root>/profiles/<interface>/<link>  programs that translate code points at namespace-index-name
 //! ```
 
 use std::fs;

@@ -5,6 +5,7 @@ use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
+use libbpf_rs::query::{LinkTypeInfo, TcxLinkInfo};
 use libbpf_rs::{AsRawLibbpf, Link, ObjectBuilder, ProgramMut, libbpf_sys};
 
 use crate::error::{Context, Failure, Outcome};
@@ -31,7 +32,9 @@ impl Interface {
     }
 
     fn pins(&self, pins: &Pins) -> PathBuf {
-        pins.profiles().join(format!("{}-{}-{}", self.namespace, self.index, self.name))
+        // The BPF file system allows no dot in a name, Linux no colon in an interface's.
+        let name = self.name.replace('.', ":");
+        pins.profiles().join(format!("{}-{}-{name}", self.namespace, self.index))
     }
 }
 
@@ -92,12 +95,23 @@ fn attach_to(program: &ProgramMut<'_>, index: i32) -> Result<Link, libbpf_rs::Er
     Ok(unsafe { Link::from_ptr(link) })
 }
 
+/// Whether a pinned link is at an interface; the pin remains when the interface has gone.
+fn is_attached(pin: &Path) -> bool {
+    let info = Link::open(pin).and_then(|link| link.info());
+    !matches!(info.map(|info| info.info), Ok(LinkTypeInfo::Tcx(TcxLinkInfo { ifindex: 0, .. })))
+}
+
 /// The interfaces with profile `gst`, as `name (network namespace N)`.
 pub fn describe(pins: &Pins) -> Vec<String> {
-    let pinned = pins.interfaces();
+    let mut pinned = pins.interfaces();
+    pinned.retain(|entry| {
+        let links = fs::read_dir(pins.profiles().join(entry)).into_iter().flatten().flatten();
+        links.map(|link| link.path()).any(|pin| is_attached(&pin))
+    });
     let words = pinned.iter().filter_map(|entry| {
         let mut words = entry.splitn(3, '-');
         let (namespace, _, name) = (words.next()?, words.next()?, words.next()?);
+        let name = name.replace(':', ".");
         Some(format!("{name} (network namespace {namespace})"))
     });
     words.collect()
