@@ -52,8 +52,7 @@ def applications(lab: Lab) -> Generator[None]:
             lab.shells.end()
             lab.report.connections = list(senders.closed())
             records = senders.records(None, start_ns)
-            if records.lost:
-                lab.report.warnings.append(f"{records.lost} records of ACKs are lost")
+            lab.report.warnings += records.remarks
             pl.DataFrame(lab.report.connections).write_parquet(folder / CONNECTIONS)
             pl.DataFrame(records.rows, infer_schema_length=None).write_parquet(folder / ACKS)
             for host in hosts:
