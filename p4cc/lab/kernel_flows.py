@@ -85,9 +85,7 @@ class KernelFlows:
             made[name] = Program(f"TCP of {host}", words, folder / f"{name}.log", keeps_running=False)
         return made
 
-    def records(
-        self, addresses: Mapping[str, str], lines: Sequence[Mapping[str, Any]], start_ns: int
-    ) -> AckRecords:
+    def records(self, addresses: Mapping[str, str], lines: Sequence[Mapping[str, Any]], start_ns: int) -> AckRecords:
         """Records of each ACK of p4cc's senders; `start_ns` is since 1970."""
         if self.senders is None:
             return AckRecords(())

@@ -115,6 +115,10 @@ class LinuxSenders:
         """What each end of the last connections counted."""
         return json.loads(self._call("stats"))["closed"] if self._names else []
 
+    def negotiated(self) -> int:
+        """Ends of connections that had the option."""
+        return int(json.loads(self._call("stats"))["option"].get("negotiated", 0)) if self._names else 0
+
     def unload(self) -> None:
         """Removes all of it; sockets that are left change to the system's default."""
         self._names.clear()
