@@ -154,8 +154,8 @@ def _run(
         packets.stop()
     lines = [line for name in programs for line in events(folder / f"{name}.jsonl")]
     counted = kernel.marks(plan.plain["hosts"], lines)
-    records, lost = kernel.records(plan.plain["hosts"], lines, start_ns)
-    plan.remarks += (*counted.remarks, *lost)
+    records = kernel.records(plan.plain["hosts"], lines, start_ns)
+    plan.remarks += (*counted.remarks, *records.remarks)
     # Records of each ACK replace the samples of their flows.
     lines = [line for line in lines if line.get("type") != "sample" or line["flow"] not in records.flows]
     lines += [{"type": "sample", **row} for row in records.rows]

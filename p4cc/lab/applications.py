@@ -13,16 +13,22 @@ from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
+from p4cc.errors import UserError
 from p4cc.lab.kernel_tcp import HostSettings, is_loaded, set_up, shape
 from p4cc.lab.linux_senders import linux_senders
 
 if TYPE_CHECKING:
-    from collections.abc import Generator
+    from collections.abc import Generator, Mapping, Sequence
+    from pathlib import Path
 
     from p4cc.lab.lab import Lab
+    from p4cc.lab.linux_senders import LinuxSenders
 
 CONNECTIONS, ACKS = "connections.parquet", "acks.parquet"
 """Files below `logs/run`: what both ends of each connection counted, and a row for each ACK."""
+
+FULL = 4_096 // 2
+"""The kernel keeps 4,096 ends of connections, less what each CPU sets aside (host_agents/linux/bpf/feedback.bpf.c)."""
 
 
 @contextlib.contextmanager
@@ -48,16 +54,41 @@ def applications(lab: Lab) -> Generator[None]:
             yield
         finally:
             lab.shells.inside = list
-            # Servers end here, so that their connections are closed and counted.
-            lab.shells.end()
-            lab.report.connections = list(senders.closed())
-            records = senders.records(None, start_ns)
-            if records.lost:
-                lab.report.warnings.append(f"{records.lost} records of ACKs are lost")
-            pl.DataFrame(lab.report.connections).write_parquet(folder / CONNECTIONS)
-            pl.DataFrame(records.rows, infer_schema_length=None).write_parquet(folder / ACKS)
-            for host in hosts:
-                set_up(lab.built, host, replace(settings, congestion=None))
+            try:
+                # Servers end here, so that their connections are closed and counted.
+                lab.shells.end()
+                _write(lab, senders, folder, start_ns)
+            finally:
+                for host in hosts:
+                    with _as_warning(lab, f"the route of {host} keeps its sender"):
+                        set_up(lab.built, host, replace(settings, congestion=None))
+
+
+@contextlib.contextmanager
+def _as_warning(lab: Lab, what: str) -> Generator[None]:
+    """An error inside hides none that came before it."""
+    try:
+        yield
+    except UserError as error:
+        lab.report.warnings.append(f"{what}: {error.cause}")
+
+
+def _write(lab: Lab, senders: LinuxSenders, folder: Path, start_ns: int) -> None:
+    """Writes what ended connections counted and their records of ACKs, each also where the other fails."""
+    with _as_warning(lab, "connections are unknown"):
+        opened = senders.negotiated()
+        lab.report.connections = list(senders.closed())
+        if (kept := len(lab.report.connections)) < opened and opened > FULL:
+            lab.report.warnings.append(f"{CONNECTIONS} has the last {kept} ends of connections of {opened}")
+    records = senders.records(None, start_ns)
+    lab.report.warnings += records.remarks
+    _frame(lab.report.connections).write_parquet(folder / CONNECTIONS)
+    _frame(records.rows).write_parquet(folder / ACKS)
+
+
+def _frame(rows: Sequence[Mapping[str, Any]]) -> pl.DataFrame:
+    """A column may be null in all of the first rows."""
+    return pl.DataFrame(rows, infer_schema_length=None)
 
 
 def _sender(lab: Lab) -> dict[str, Any] | None:

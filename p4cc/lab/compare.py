@@ -175,13 +175,14 @@ def chart(sides: list[Side]) -> Chart:
                     "not recorded" if shown and not lines else "",
                 )
             )
+    named = _legend_at(sides, [column for column, _, _ in shared], variants)
     for row, (column, label, scale) in enumerate(shared):
         for at, variant in enumerate(variants):
+            has_legend = (column, variant) == named
             lines = [
                 line
-                for side in sides
-                if side.variant == variant and _values(side.windows, column)
-                for line in _flow_lines(side, column, scale, _CLOCKS[side.clock] if not row else "")
+                for side in _having(sides, column, variant)
+                for line in _flow_lines(side, column, scale, _CLOCKS[side.clock] if has_legend else "")
             ]
             panels.append(
                 Panel(
@@ -190,11 +191,21 @@ def chart(sides: list[Side]) -> Chart:
                     lines,
                     "",
                     _missing(lines),
-                    legend=not row and not at,
+                    legend=has_legend,
                 )
             )
     height = 1.7 * (len(rows) + len(shared)) + 0.6
     return Chart("", panels, (4.4 * len(variants), height), len(variants))
+
+
+def _having(sides: list[Side], column: str, variant: str) -> list[Side]:
+    return [side for side in sides if side.variant == variant and _values(side.windows, column)]
+
+
+def _legend_at(sides: list[Side], shared: list[str], variants: list[str]) -> tuple[str, str] | None:
+    """The first shared panel with lines of as many clocks as any."""
+    panels = [(column, variant) for column in shared for variant in variants]
+    return max(panels, key=lambda panel: len(_having(sides, *panel)), default=None)
 
 
 def _time(*, last: bool) -> tuple[str, str]:

@@ -85,12 +85,10 @@ class KernelFlows:
             made[name] = Program(f"TCP of {host}", words, folder / f"{name}.log", keeps_running=False)
         return made
 
-    def records(
-        self, addresses: Mapping[str, str], lines: Sequence[Mapping[str, Any]], start_ns: int
-    ) -> tuple[AckRecords, tuple[str, ...]]:
-        """Records of each ACK of p4cc's senders, and remarks on lost ones; `start_ns` is since 1970."""
+    def records(self, addresses: Mapping[str, str], lines: Sequence[Mapping[str, Any]], start_ns: int) -> AckRecords:
+        """Records of each ACK of p4cc's senders; `start_ns` is since 1970."""
         if self.senders is None:
-            return AckRecords((), 0), ()
+            return AckRecords(())
         ports = _ports(lines)
         ends = {
             (f"{addresses[flow['src']]}:{ports.get(flow['id'])}", f"{addresses[flow['dst']]}:{PORT}"): flow["id"]
@@ -102,7 +100,7 @@ class KernelFlows:
             if (size := sizes[row["flow"]]) is not None:
                 # FIN counts in the kernel.
                 row["acked_bytes"] = min(row["acked_bytes"], size)
-        return found, (f"{found.lost} records of ACKs are lost",) if found.lost else ()
+        return found
 
     def marks(self, addresses: Mapping[str, str], lines: Sequence[Mapping[str, Any]]) -> Counted:
         """What receivers counted, by flow; flows of the kernel's own senders have none."""

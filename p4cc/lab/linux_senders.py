@@ -105,7 +105,7 @@ class LinuxSenders:
     def records(self, flows: Mapping[tuple[str, str], int] | None, start_ns: int) -> AckRecords:
         """Records since then of flows, by the ends of their connections, or of all; `start_ns` is since 1970."""
         watch, self._watch = self._watch, None
-        return AckRecords((), 0) if watch is None else watch.read(flows, monotonic_at(start_ns))
+        return AckRecords(()) if watch is None else watch.read(flows, monotonic_at(start_ns))
 
     def counted(self) -> dict[str, dict[str, Any]]:
         """What receivers counted, by the address and port of the sender's end."""
@@ -114,6 +114,10 @@ class LinuxSenders:
     def closed(self) -> list[dict[str, Any]]:
         """What each end of the last connections counted."""
         return json.loads(self._call("stats"))["closed"] if self._names else []
+
+    def negotiated(self) -> int:
+        """Ends of connections that had the option."""
+        return int(json.loads(self._call("stats"))["option"].get("negotiated", 0)) if self._names else 0
 
     def unload(self) -> None:
         """Removes all of it; sockets that are left change to the system's default."""

@@ -155,8 +155,8 @@ class LiveLine(SwitchLine):
     recorder: Recorder = field(kw_only=True)
     installed: asyncio.Event = field(default_factory=asyncio.Event)
     """Set once the switch holds for the first time what p4cc installs."""
-    came_up: Callable[[], None] = lambda: None
-    """Called whenever it holds that."""
+    came_up: Callable[[bool], None] = lambda _: None
+    """Called whenever it holds that, with whether it has started anew."""
     is_up: bool = False
     """Whether it does, as far as its connection shows."""
     _bids: deque[asyncio.Future[p4r.MasterArbitrationUpdate]] = field(
@@ -187,10 +187,11 @@ class LiveLine(SwitchLine):
             await session.become_primary(ELECTION_ID)
             report = await install_switch(session, self.pipeline, self.plan)
             self.client, self.is_up = client, True
-            self.came_up()
             say("installed", self.plan.switch, pushed=report.pipeline_pushed, updates=report.updates_written)
             if self.installed.is_set():
                 self.world.tell(SwitchChange(self.plan.switch, up=True))
+            # A switch that ran on has kept its program; only the connection was lost.
+            self.came_up(report.pipeline_pushed)
             self.installed.set()
             while True:
                 self._take(await client.receive())
@@ -262,7 +263,8 @@ def live_line(world: LiveWorld, plan: SwitchPlan, pipeline: Pipeline, address: s
 class PortWatch:
     """Tells a world which interfaces of switches go down and come up, as the kernel says.
 
-    A switch that is down reports nothing, and nothing of that time once it is up again.
+    A switch that is down reports nothing, and nothing of that time once it is up again. One that ran on while its
+    connection was broken reports how its ports differ from what was told.
     """
 
     def __init__(
@@ -274,7 +276,7 @@ class PortWatch:
         self._lines = lines
         self._told = {port: _is_up(interface) for port, interface in interfaces.items()}
         for name, line in lines.items():
-            line.came_up = partial(self._take_over, name)
+            line.came_up = partial(self._came_up, name)
         self._socket = socket.socket(socket.AF_NETLINK, socket.SOCK_RAW, socket.NETLINK_ROUTE)
         self._socket.setblocking(False)
         self._socket.bind((0, _LINKS))
@@ -298,14 +300,20 @@ class PortWatch:
         except OSError:
             # Nothing more, or more than the socket has room for.
             pass
+        self._tell_changes()
+
+    def _tell_changes(self) -> None:
         for (switch, port), interface in self._interfaces.items():
             up = _is_up(interface)
             if up != self._told[switch, port] and self._lines[switch].can_report():
                 self._told[switch, port] = up
                 self._world.tell(PortChange(self._world.now_ns, switch, port, up))
 
-    def _take_over(self, switch: str) -> None:
-        """A switch that is up again starts from the present states of its ports."""
+    def _came_up(self, switch: str, started_anew: bool) -> None:
+        """A switch that has started anew begins with the present states of its ports."""
+        if not started_anew:
+            self._tell_changes()
+            return
         self._told |= {at: _is_up(interface) for at, interface in self._interfaces.items() if at[0] == switch}
 
 

@@ -79,10 +79,11 @@ def run_lab(request: LabRequest, options: LabOptions, work: Callable[[Lab], None
         with applications(lab):
             for line in lab.lines:
                 lab.shells.run(line)
+            # Background jobs of the lines serve it too.
+            if options.cli:
+                _command_line(lab)
         if lab.report.connections:
             lab.report.ports = lab.read_ports()
-        if options.cli:
-            _command_line(lab)
     return lab.report
 
 

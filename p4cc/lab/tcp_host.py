@@ -29,6 +29,8 @@ INFO_BYTES = 256
 SO_RCVBUFFORCE = 33
 RECEIVE_BUFFERS, MIN_RECEIVE_BUFFER_BYTES = 4, 1 << 16
 """A fixed buffer, which the kernel does not size: room for the bookkeeping of a full window."""
+MAX_BYTES = (1 << 30) - 1
+"""The kernel's largest buffer, as a C int that it doubles; TCP's largest window is a little less (RFC 7323)."""
 TIMESTAMPS_BYTES = 12
 """Options in each segment, which the kernel counts into its maximum segment size."""
 ZEROS = memoryview(bytes(1 << 16))
@@ -161,6 +163,7 @@ class Host:
 
     def __init__(self, plan: TcpPlan, name: str, metrics: TextIO) -> None:
         self._tcp = plan["tcp"]
+        self._window_bytes = min(self._tcp["window_bytes"], MAX_BYTES)
         self._addresses = plan["hosts"]
         self._metrics = metrics
         self._start_ns = monotonic_at(self._tcp["start_ns"])
@@ -183,11 +186,9 @@ class Host:
         listener = socket.socket()
         listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         # The least window of all flows; connections inherit it.
-        window_bytes = self._tcp["window_bytes"]
-        listener.setsockopt(
-            socket.SOL_SOCKET, SO_RCVBUFFORCE, RECEIVE_BUFFERS * window_bytes + MIN_RECEIVE_BUFFER_BYTES
-        )
-        listener.setsockopt(socket.IPPROTO_TCP, TCP_WINDOW_CLAMP, window_bytes)
+        buffer_bytes = min(RECEIVE_BUFFERS * self._window_bytes + MIN_RECEIVE_BUFFER_BYTES, MAX_BYTES)
+        listener.setsockopt(socket.SOL_SOCKET, SO_RCVBUFFORCE, buffer_bytes)
+        listener.setsockopt(socket.IPPROTO_TCP, TCP_WINDOW_CLAMP, self._window_bytes)
         listener.setblocking(False)
         listener.bind((address, self._tcp["port"]))
         listener.listen(BACKLOG)
@@ -250,9 +251,8 @@ class Host:
 
         It does so when it first sees how much memory a segment takes, and later only where it sizes the buffer itself.
         """
-        window_bytes = self._tcp["window_bytes"]
-        if connection.getsockopt(socket.IPPROTO_TCP, TCP_WINDOW_CLAMP) > window_bytes:
-            connection.setsockopt(socket.IPPROTO_TCP, TCP_WINDOW_CLAMP, window_bytes)
+        if connection.getsockopt(socket.IPPROTO_TCP, TCP_WINDOW_CLAMP) > self._window_bytes:
+            connection.setsockopt(socket.IPPROTO_TCP, TCP_WINDOW_CLAMP, self._window_bytes)
 
     def _send(self, flow: Flow, connection: socket.socket) -> None:
         """Sends as much as the kernel takes; after all data, waits until the receiver closes."""

@@ -102,3 +102,32 @@ def test_alpha_and_round_trips_of_all_clocks_share_a_panel() -> None:
     assert [line.label for line in alpha] == ["virtual time", "agents in the lab", "Linux in the lab"]
     assert [list(line.y) for line in times] == [[2.0]]
     assert [panel.x.label for panel in panels] == [""] * 7 + ["time"]
+
+
+def test_the_legend_is_where_lines_of_most_clocks_are() -> None:
+    plain = pl.DataFrame({"time_ns": [0, MS], "flow_id": [1, 1], "cwnd_segments": [1.0, 2.0]})
+    alpha = plain.with_columns(alpha=pl.Series([1.0, 0.5]))
+    timed = alpha.with_columns(srtt_ns=pl.Series([MS, MS]))
+
+    def keys(*sides: tuple[str, str, pl.DataFrame]) -> list[tuple[str, list[str]]]:
+        panels = chart([Side(variant, clock, {}, frame, pl.DataFrame()) for variant, clock, frame in sides]).panels
+        unlabelled = [panel for panel in panels if not panel.legend]
+        assert not any(_line(mark).label for panel in unlabelled for mark in panel.marks)
+        return [
+            (panel.y.label, [label for mark in panel.marks if (label := _line(mark).label)])
+            for panel in panels
+            if panel.legend
+        ]
+
+    both = ["virtual time", "Linux in the lab"]
+    # Reno has no alpha, so the second column has the first lines.
+    sides = [
+        (variant, clock, frame)
+        for variant, frame in (("Reno", plain), ("DCTCP", alpha))
+        for clock in ("virtual", "linux")
+    ]
+    assert keys(*sides) == [("", both)]
+    # Only the lower row has lines of both clocks.
+    assert keys(("DCTCP", "virtual", timed), ("DCTCP", "linux", timed.drop("alpha"))) == [
+        ("round-trip time\n(ms)", both)
+    ]
