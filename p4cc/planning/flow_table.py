@@ -123,7 +123,7 @@ def _column(path: Path, table: pl.DataFrame, name: str) -> pl.Series:
     if name not in _OPTIONAL:
         _check(path, table, name, given.is_null(), f"{name} is empty", f"give {name} in each row")
     if name in _TEXTS:
-        if not (given.dtype.is_integer() or given.dtype.is_float() or given.dtype in _WORDS):
+        if not (given.dtype.is_integer() or given.dtype.is_float() or given.dtype.base_type() in _WORDS):
             cause = f"{name} is of type {given.dtype}"
             raise UserError(cause, place=str(path), remedy=f"give {name} as text or whole numbers")
         if given.dtype != pl.String:
