@@ -263,7 +263,6 @@ $(PTF_STAMP): $(DEPS_STAMP)
 	@$(SYNC) $(SETUP_PACKAGES) --extra ptf
 	@touch $@
 
-# pyright runs beside clippy, and is waited for.
 .PHONY: lint
 lint: lint-quick ## rustfmt, clippy, ruff, pyright strict; needs no engine
 	@cargo clippy $(CHECKED) --release --locked --quiet --workspace --all-targets -- -D warnings

@@ -41,7 +41,10 @@ def explain(
     from p4cc.explain.explained import explain as explain_folder
     from p4cc.explain.text import lines, plain
 
-    runs = [one for one in explain_folder(read_results(folder), slow) if variant in (None, one.variant)]
+    runs = explain_folder(read_results(folder), slow, wanted=lambda row: variant in (None, row.variant))
+    if not runs and variant is None:
+        cause = "has no run of a case that its run.json names"
+        raise UserError(cause, place=str(folder), remedy="run the scenario again")
     if not runs:
         raise UserError(f"has no runs of {variant!r}", place=str(folder), remedy="name one of its variants")
     if as_json:

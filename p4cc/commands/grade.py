@@ -17,8 +17,9 @@ from p4cc.running.progress import counted
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from p4cc.grading.course import Course
+    from p4cc.grading.course import Course, CourseFiles
     from p4cc.grading.grade import Grade
+    from p4cc.grading.ptf_bench import PtfBench
 
 INTERRUPTED = 130
 WIDE = 160
@@ -84,23 +85,13 @@ def grade(
     from p4cc.grading.course import read_course
     from p4cc.grading.grade import Grader, Limits
     from p4cc.grading.grade import submissions as submissions_in
-    from p4cc.grading.ptf_bench import ptf_bench
 
     course, files = read_course(tests)
     if strict is not None:
         course = course.model_copy(update={"strict": strict.value})
     if target is Target.BMV2:
         course = _without_stf(course, tests)
-    of_ptf = [test for test in course.tests if test.ptf]
-    bench = None
-    if of_ptf:
-        bench = ptf_bench(target.value)
-        if not bench.has_p4runtime:
-            typer.echo(
-                "simple_switch has no P4Runtime: PTF tests that need it fail (simple_switch_grpc has it)", err=True
-            )
-        for name, folder in files.folders.items():
-            bench.check(folder, [test.ptf_class for test in of_ptf if test.ptf == name and test.ptf_class])
+    bench = _bench(course, files, target)
     programs = submissions_in(submissions, course.program)
     grader = Grader(course, files, Limits(seconds, memory_mb * 1_000_000), bench)
     grades: list[Grade] = []
@@ -119,6 +110,21 @@ def grade(
     else:
         _show(course, grades)
         typer.echo(f"wrote {out}")
+
+
+def _bench(course: Course, files: CourseFiles, target: Target) -> PtfBench | None:
+    """Where the course's PTF tests run, None if it has none; raises UserError for a test that PTF does not find."""
+    from p4cc.grading.ptf_bench import ptf_bench
+
+    of_ptf = [test for test in course.tests if test.ptf]
+    if not of_ptf:
+        return None
+    bench = ptf_bench(target.value)
+    if not bench.has_p4runtime:
+        typer.echo("simple_switch has no P4Runtime: PTF tests that need it fail (simple_switch_grpc has it)", err=True)
+    for name, folder in files.folders.items():
+        bench.check(folder, [test.ptf_class for test in of_ptf if test.ptf == name and test.ptf_class])
+    return bench
 
 
 def _without_stf(course: Course, place: Path) -> Course:

@@ -19,7 +19,7 @@ from p4cc.json_data import mapping, number
 from p4cc.scenario.expand import column_names
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Callable, Iterator, Mapping, Sequence
 
     from p4cc.analysis.recorded import RecordedCase, RecordedRow, Results
     from p4cc.explain.timeline import Flow
@@ -68,15 +68,21 @@ class RunExplained:
         return dict(sorted(found.items(), key=lambda item: -item[1]))
 
 
-def explain(results: Results, slow: float = SLOW) -> list[RunExplained]:
-    """Explains all runs of a folder; raises UserError if it has no flows."""
+class NoFlowsError(UserError):
+    """A folder whose runs have no flows."""
+
+
+def explain(
+    results: Results, slow: float = SLOW, *, wanted: Callable[[RecordedRow], bool] = lambda _: True
+) -> list[RunExplained]:
+    """Explains the wanted runs of a folder, by default all; raises NoFlowsError if it has no flows."""
     tables = {name: read_table(results.folder, name) for name in _TABLES}
     if tables["flows"] is None or tables["links"] is None:
         remedy = "explain a run with flows; what packets of other traffic met is in tables drops and packets_received"
-        raise UserError("holds no flows", place=str(results.folder), remedy=remedy)
+        raise NoFlowsError("holds no flows", place=str(results.folder), remedy=remedy)
     swept = list(column_names(results.run.scenario.sweep))
     found: list[RunExplained] = []
-    for row in results.rows:
+    for row in filter(wanted, results.rows):
         case = _case_of(results, row, swept)
         if case is not None:
             of_run = {name: _rows_of(frame, row, swept) for name, frame in tables.items()}

@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING
 
 from p4cc.json_data import items, mapping, number
 from p4cc.scenario.expand import column_names
+from p4cc.scenario.fabric import RdmaTransport
+from p4cc.scenario.schema import Transport, header_bytes
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -15,7 +17,7 @@ if TYPE_CHECKING:
     from p4cc.json_data import JsonObject, JsonValue
 
 _ANY_VARIANT = "variants.*."
-_HEADERS_BYTES = 64
+_HEADERS_BYTES = header_bytes("udp", 4)
 _WAITING_KINDS = ("rpc", "rounds", "collective")
 
 
@@ -61,15 +63,17 @@ def settings_of(run: RecordedRun, case: RecordedCase) -> Settings:
     if is_paced and shared.get("kind") != "rdma":
         shared = mapping(scenario.get("paced"))
     fields = {**shared, **mapping(variant.get("transport")), **dict(_swept(run, case))}
+    # Runs of older versions may not have recorded what was not given.
+    usual = (RdmaTransport if is_paced else Transport).model_fields
     params: dict[str, JsonValue] = {}
     for chosen in case.algorithms.values():
         params |= chosen
     r_min = number(params.get("r_min_mbps"))
     return Settings(
         is_paced=is_paced,
-        mss_bytes=int(number(fields.get("mss_bytes")) or (1_000 if is_paced else 1_436)),
+        mss_bytes=int(number(fields.get("mss_bytes")) or usual["mss_bytes"].default),
         rwnd_segments=None if is_paced else number(fields.get("rwnd")),
-        iw_segments=number(fields.get("iw")) or 10,
+        iw_segments=number(fields.get("iw")) or Transport.model_fields["iw"].default,
         cwnd_min=number(params.get("cwnd_min")),
         r_min_bps=r_min * 1e6 if r_min else None,
         r_min_share=number(params.get("r_min_share")),

@@ -24,7 +24,10 @@ if TYPE_CHECKING:
 
 MAX_FLOWS = 1_000_000
 MAX_FILE_BYTES = 1 << 28
+MAX_NAME = 63
+"""Characters of a host's name in a topology."""
 _TEXTS = ("src", "dst", "class")
+_WORDS = (pl.String, pl.Categorical, pl.Enum, pl.Null)
 _NUMBERS = {
     "size_bytes": (1, MAX_FLOW_BYTES),
     "start_ns": (0, MAX_TIME_NS),
@@ -120,8 +123,14 @@ def _column(path: Path, table: pl.DataFrame, name: str) -> pl.Series:
     if name not in _OPTIONAL:
         _check(path, table, name, given.is_null(), f"{name} is empty", f"give {name} in each row")
     if name in _TEXTS:
+        if not (given.dtype.is_integer() or given.dtype.is_float() or given.dtype.base_type() in _WORDS):
+            cause = f"{name} is of type {given.dtype}"
+            raise UserError(cause, place=str(path), remedy=f"give {name} as text or whole numbers")
         if given.dtype != pl.String:
             given = given.cast(pl.String, strict=False)
+        if name != "class":
+            long = (given.str.len_chars() > MAX_NAME).fill_null(value=False)
+            _check(path, table, name, long, f"{name} is {{}}", f"use at most {MAX_NAME} characters")
         if name == "class":
             wrong = ~given.str.contains(_CLASS).fill_null(value=True)
             _check(path, table, name, wrong, "class is {}", "use up to 32 letters, digits, _ and -")

@@ -229,9 +229,11 @@ def _flows(file: Path, found: Format) -> _Flows:
     return _Flows(ends, nodes, _Stop(max(start for *_, start in rows), max(sums.values())))
 
 
-def _natural(name: str) -> list[tuple[int, str]]:
-    """Sorts h2 before h10."""
-    return [(int(part), "") if part.isdigit() else (-1, part) for part in re.split(r"([0-9]+)", name)]
+def _natural(name: str) -> tuple[list[tuple[int, str]], str]:
+    """Sorts h2 before h10; numbers by length first, for Python refuses to read one of thousands of digits."""
+    parts = re.split(r"([0-9]+)", name)
+    numbers = [(len(digits := part.lstrip("0")), digits) if at % 2 else (-1, part) for at, part in enumerate(parts)]
+    return numbers, name
 
 
 @dataclass(frozen=True)
@@ -260,7 +262,7 @@ def _topology(file: Path, found: Format, place: Callable[[Path], str]) -> _Netwo
 
 def _nvswitches(text: str) -> bool:
     """Whether a topology of SimAI has any: the third number."""
-    return int(text.split(maxsplit=3)[2]) > 0
+    return text.split(maxsplit=3)[2].strip("0") != ""
 
 
 def _usual(file: Path, found: Format, flows: _Flows) -> _Network:

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from p4cc.errors import UserError
-from p4cc.explain.explained import explain
+from p4cc.explain.explained import NoFlowsError, explain
 from p4cc.explain.text import shares_text, slowdown_text
 from p4cc.report.document import Column, Table, Text
 from p4cc.report.reduce import short
@@ -13,6 +12,7 @@ from p4cc.report.runs import Key
 from p4cc.report.summary import leading, point_column
 
 if TYPE_CHECKING:
+    from p4cc.analysis.recorded import RecordedRow
     from p4cc.explain.explained import RunExplained
     from p4cc.report.document import Block, Cell
     from p4cc.report.runs import Runs
@@ -57,13 +57,16 @@ def blocks(runs: Runs) -> list[Block]:
 def _explained(runs: Runs) -> list[tuple[Key, RunExplained]]:
     found: list[tuple[Key, RunExplained]] = []
     for place, folder in enumerate(runs.folders):
+
+        def is_shown(row: RecordedRow, place: int = place) -> bool:
+            return runs.key(place, row.variant, row.seed, row.columns) in runs.detailed
+
         try:
-            told = explain(folder.results)
-        except UserError:
-            # It has no flows.
+            told = explain(folder.results, wanted=is_shown)
+        except NoFlowsError:
             continue
         found += [(runs.key(place, run.variant, run.seed, run.point), run) for run in told]
-    return [(key, run) for key, run in found if key in runs.detailed]
+    return found
 
 
 def _table(runs: Runs, title: str, columns: list[Column], rows: list[tuple[Key, list[Cell]]], caption: str) -> Table:

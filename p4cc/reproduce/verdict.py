@@ -142,16 +142,18 @@ def _of_source(made: ClaimRecord, claim: Claim) -> None:
 
 def rule_of(stated: Stated) -> str:
     """The rule that made a band, in words."""
+    lacks = "" if stated.scale == abs(stated.paper) else f" of what it lacks to {stated.whole:g}"
+    digit = "" if stated.last_digit is None else " or half its last digit"
     match stated.reading:
         case "error_bars":
             return "the source's error bars"
         case "tail":
             return "tail of few samples: a factor of two"
         case "figure":
-            return "off a figure: 20 %" + ("" if stated.grid_step is None else " or half a grid step")
+            grid = "" if stated.grid_step is None else " or half a grid step"
+            return f"off a figure: 20 %{lacks}{grid}{digit}"
         case "text" | "table":
-            lacks = "" if stated.scale == abs(stated.paper) else f" of what it lacks to {stated.whole:g}"
-            return f"{stated.reading}: 10 %{lacks}" + ("" if stated.last_digit is None else " or half its last digit")
+            return f"{stated.reading}: 10 %{lacks}{digit}"
 
 
 def record(title: str, reproduction: Reproduction, measured: Mapping[str, Measured]) -> Record:

@@ -109,6 +109,8 @@ class Stated(Model):
             raise ValueError("`reading: error_bars` and `error_bars` go together")
         if self.grid_step is not None and self.reading != "figure":
             raise ValueError("only a number read off a figure has a grid step")
+        if self.whole is not None and self.reading in ("error_bars", "tail"):
+            raise ValueError(f"`reading: {self.reading}` decides the band whatever the whole is: leave `whole` out")
         if self.whole is not None and not 0 <= self.paper <= self.whole:
             raise ValueError(f"a share of {self.whole:g} is not {self.paper:g}")
         if self.last_digit is not None and self.whole is None:

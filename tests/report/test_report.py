@@ -15,8 +15,9 @@ from typer.testing import CliRunner
 
 from p4cc.cli import app
 from p4cc.errors import UserError
+from p4cc.explain import explained
 from p4cc.figures.counts import spread
-from p4cc.report import runs
+from p4cc.report import runs, slow_flows
 from p4cc.report.reduce import envelope, largest_in_bins, short, spread_over
 from p4cc.report.write import report_of, report_text, write_report
 from p4cc.running.request import RunRequest
@@ -163,6 +164,32 @@ def test_details_of_many_runs_are_bounded(tmp_path: Path, monkeypatch: pytest.Mo
     lines = blocks["Chosen flows"]["views"][0]["data"]
     assert lines
     assert all(len(line["x"]) <= 4 * 200 + 2 for line in lines)
+
+
+def test_only_runs_that_are_shown_are_judged(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    folder = run(tmp_path, scenario(seeds=[1, 2, 3, 4, 5, 6])).outcome.folder
+    judged: list[int] = []
+
+    def spy(*given: Any, **named: Any) -> list[explained.RunExplained]:
+        told = explained.explain(*given, **named)
+        judged.extend(one.seed for one in told)
+        return told
+
+    monkeypatch.setattr(slow_flows, "explain", spy)
+    monkeypatch.setattr(runs, "MAX_DETAILED", 2)
+    report_text([folder])
+    assert judged == [1, 2]
+
+
+def test_no_error_of_an_explanation_is_hidden(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    folder = run(tmp_path, scenario()).outcome.folder
+
+    def fails(*_: Any, **__: Any) -> list[explained.RunExplained]:
+        raise UserError("is damaged")
+
+    monkeypatch.setattr(slow_flows, "explain", fails)
+    with pytest.raises(UserError, match="is damaged"):
+        report_text([folder])
 
 
 def test_few_samples_keep_the_extremes() -> None:

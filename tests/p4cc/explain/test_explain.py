@@ -116,6 +116,19 @@ def test_a_timeout_counts_as_long_as_it_lasted(tmp_path: Path) -> None:
     assert waited == pytest.approx(first - 500_000, abs=150_000)
 
 
+def test_no_matching_run_is_one_error(tmp_path: Path) -> None:
+    folder = run(tmp_path, windows()).outcome.folder
+    done = CliRunner().invoke(app, ["explain", str(folder), "--variant", "Reno"])
+    assert "has no runs of 'Reno'" in str(done.exception)
+    recorded = json.loads((folder / "run.json").read_text(encoding="utf-8"))
+    recorded["cases"] = []
+    (folder / "run.json").write_text(json.dumps(recorded), encoding="utf-8")
+    done = CliRunner().invoke(app, ["explain", str(folder)])
+    assert isinstance(done.exception, UserError)
+    assert "has no run of a case" in str(done.exception)
+    assert "None" not in str(done.exception)
+
+
 def test_a_folder_without_flows_is_refused(tmp_path: Path) -> None:
     folder = run(tmp_path, windows()).outcome.folder
     (folder / "flows.parquet").unlink()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from datetime import date
 from typing import TYPE_CHECKING, Any
 
 import polars as pl
@@ -43,6 +44,37 @@ def test_parquet_is_the_same_table_in_any_whole_type(tmp_path: Path) -> None:
     assert caught.value.place == f"{path} row 1"
 
 
+@pytest.mark.parametrize("name", COLUMNS)
+@pytest.mark.parametrize(
+    ("kind", "value"),
+    [
+        (pl.List(pl.String()), ["h0"]),
+        (pl.Struct({"x": pl.String()}), {"x": "h0"}),
+        (pl.Binary(), b"h0"),
+        (pl.Boolean(), True),
+        (pl.Date(), date(2020, 1, 1)),
+    ],
+)
+def test_columns_of_other_types_are_refused(tmp_path: Path, name: str, kind: pl.DataType, value: object) -> None:
+    rows = {"src": "h0", "dst": "h1", "size_bytes": 1, "start_ns": 0, "priority": 0, "class": "a", "deadline_ns": 1}
+    table = pl.DataFrame({column: [one] for column, one in rows.items()})
+    made = pl.Series(name, [value], dtype=kind)
+    path = tmp_path / "flows.parquet"
+    table.with_columns(made).write_parquet(path)
+    with pytest.raises(UserError, match=f"{name} is") as caught:
+        read_flow_table(path)
+    assert (caught.value.place or "").startswith(str(path))
+
+
+@pytest.mark.parametrize("kind", [pl.Categorical(), pl.Enum(["h0", "h1"]), pl.Int64()])
+def test_names_may_be_categories_or_numbers(tmp_path: Path, kind: pl.DataType) -> None:
+    names = ["0", "1"] if kind == pl.Int64() else ["h0", "h1"]
+    ends = [pl.Series(name, [end]).cast(kind) for name, end in zip(("src", "dst"), names, strict=True)]
+    path = tmp_path / "flows.parquet"
+    pl.DataFrame([*ends, pl.Series("size_bytes", [1]), pl.Series("start_ns", [0])]).write_parquet(path)
+    assert read_flow_table(path, names).select("src", "dst").rows() == [tuple(names)]
+
+
 @pytest.mark.parametrize(
     ("text", "line", "cause"),
     [
@@ -59,6 +91,7 @@ def test_parquet_is_the_same_table_in_any_whole_type(tmp_path: Path) -> None:
         (HEAD + "h0,h1,1,-1\n", 2, "start_ns is '-1'"),
         (HEAD + "h0,h1,1\n", 2, "start_ns is empty"),
         (HEAD + ",h1,1,0\n", 2, "src is empty"),
+        (HEAD + f"h0,h1,1,0\n{'9' * 5_000},h1,1,0\n", 3, "src is '999"),
         (HEAD + "h0,h0,1,0\n", 2, "'h0' would send to itself"),
         (HEAD + "h0,h1,1,0\nh0,h9,1,0\n", 3, "there is no host 'h9'"),
         ("src,dst,size_bytes,start_ns,priority\nh0,h1,1,0,8\n", 2, "priority is '8'"),

@@ -66,6 +66,8 @@ def test_files_are_known_by_their_text(tmp_path: Path, name: str, data: bytes | 
         ("a.cm", CM.replace(b"size 0", b"size x").decode(), ":5", "size is 'x' (a connection matrix of htsim)"),
         ("a.topo", TOPO.replace(b"Tiers 3", b"Tiers 9").decode(), ":2", "tiers is '9' (a topology of htsim)"),
         ("a.csv", TABLE.replace(b"7000", b"-1").decode(), ":3", "size_bytes is '-1' (a table of flows)"),
+        ("a.csv", TABLE.replace(b"h0", b"9" * 5_000).decode(), ":2", "src is '99"),
+        ("a.txt", f"9 8 {'9' * 5_000} 1 9 A100\n0 1\n", ":1", "(a topology of SimAI)"),
         ("a.csv", "from,to\n1,2\n", ":1", "there is no column 'from', 'to' (a table of flows)"),
         ("a.txt", FLOWS, "", "a flow file of HPCC's ns-3 has no network"),
         ("a.txt", "1\n0 1 3 5000 2\n", "", "a flow file of ConWeave's ns-3 has no network"),
@@ -79,6 +81,23 @@ def test_what_is_not_understood_is_one_error(tmp_path: Path, name: str, text: st
     assert caught.value.place == f"{file}{place}"
     assert cause in caught.value.cause
     assert str(caught.value).count("\n") == 1
+
+
+def test_names_are_sorted_by_their_numbers_whatever_digits_they_have(tmp_path: Path) -> None:
+    names = ["h" + "9" * 60, "h010", "h2", "h10", "h0"]
+    rows = [f"{name},to,5000,0" for name in names]
+    file = written(tmp_path, "a.csv", "\n".join(["src,dst,size_bytes,start_ns", *rows]))
+    made = import_foreign(file, None, str).document
+    hosts: Any = made["topology"]
+    order = ["h0", "h2", "h010", "h10", "h" + "9" * 60, "to"]
+    assert [one["name"] for one in hosts["hosts"]] == order
+
+
+@pytest.mark.parametrize("name", ["\u00b2", "h\u0663", "7"])
+def test_names_that_no_network_has_are_one_error(tmp_path: Path, name: str) -> None:
+    file = written(tmp_path, "a.csv", f"src,dst,size_bytes,start_ns\n{name},h1,5000,0\n")
+    with pytest.raises(UserError, match="should match pattern"):
+        import_foreign(file, None, str)
 
 
 def test_a_network_in_parts_is_one_error(tmp_path: Path) -> None:

@@ -214,6 +214,25 @@ def test_the_band_follows_from_the_source_alone(stated: dict[str, Any], low: flo
 
 
 @pytest.mark.parametrize(
+    ("stated", "rule"),
+    [
+        ({"paper": 95, "whole": 100}, "text: 10 % of what it lacks to 100"),
+        ({"paper": 30, "whole": 100}, "text: 10 %"),
+        ({"paper": 95, "whole": 100, "reading": "figure"}, "off a figure: 20 % of what it lacks to 100"),
+        ({"paper": 30, "whole": 100, "reading": "figure"}, "off a figure: 20 %"),
+        (
+            {"paper": 95, "whole": 100, "reading": "figure", "grid_step": 1, "last_digit": 1},
+            "off a figure: 20 % of what it lacks to 100 or half a grid step or half its last digit",
+        ),
+    ],
+)
+def test_the_rule_in_words_is_that_of_the_band(stated: dict[str, Any], rule: str) -> None:
+    band = judge(_claim(**stated), Measured(stated["paper"]), "9")["band"]
+    assert band is not None
+    assert band["source"] == rule
+
+
+@pytest.mark.parametrize(
     ("changes", "cause"),
     [
         ({"band": {"min": 13, "max": 18, "source": "typed"}}, "leave `band` out"),
@@ -222,6 +241,8 @@ def test_the_band_follows_from_the_source_alone(stated: dict[str, Any], low: flo
         ({"reading": "error_bars", "error_bars": {"low": 3, "high": 2}}, "low 3.0 is above high 2.0"),
         ({"grid_step": 1}, "only a number read off a figure"),
         ({"whole": 1}, "a share of 1 is not 16"),
+        ({"reading": "tail", "paper": 30, "whole": 100}, "leave `whole` out"),
+        ({"reading": "error_bars", "error_bars": {"low": 1, "high": 2}, "whole": 100}, "leave `whole` out"),
         ({"last_digit": 1}, "only a share has a last digit"),
         ({"reading": "hearsay"}, "reading"),
         ({"at": ""}, "at"),
