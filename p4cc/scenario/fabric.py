@@ -90,7 +90,7 @@ class SchedulerSettings(Model):
         default=1_538, description="With `bytes`: what a turn of weight 1 adds to a queue's deficit."
     )
     queues: Annotated[list[QueueSettings], Field(min_length=1, max_length=8)]
-    """Queues with a level, weight or rate of their own. The others are levels by their numbers, which these may share."""
+    """Queues with settings of their own. The others are levels by their numbers, which these may share."""
 
     @model_validator(mode="after")
     def _each_queue_once(self) -> Self:
