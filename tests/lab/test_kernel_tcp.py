@@ -6,7 +6,10 @@ import os
 import shutil
 import subprocess
 from dataclasses import replace
+from itertools import pairwise
+from math import log
 from pathlib import Path
+from statistics import median
 from typing import Any
 
 import polars as pl
@@ -169,8 +172,27 @@ def test_deadlines_reach_d2tcp(own: str, tmp_path: Path, hosts: Hosts) -> None:
     assert (near["deadline_ns"], far["deadline_ns"]) == (450_000_000, 60_000_000_000)
     assert near["deadline_met"] == int(near["fct_ns"] <= 450_000_000)
     assert (far["deadline_met"], run.summary["deadline_flows"]) == (1, 2)
-    # Without deadlines the flows are alike: the sender of the near one gives way less.
-    assert near["fct_ns"] < 0.9 * far["fct_ns"]
+    # Time enough halves the exponent of alpha, whose part of the window a cut takes; too little raises it up to 2.
+    patient, pressed = (exponents(run.windows, flow["flow_id"]) for flow in (far, near))
+    assert len(patient) > 5
+    assert min(len(patient), len(pressed)) > 5
+    assert 0.45 < median(patient) < median(pressed) - 0.2, (patient, pressed)
+    # There each ACK has its record.
+    assert hosts == "agents" or max(patient) < 0.55, patient
+
+
+def exponents(windows: pl.DataFrame, flow: int) -> list[float]:
+    """Of D2TCP's penalty, by each cut of a window that is far from the least: `cwnd *= 1 - alpha^d / 2`.
+
+    The threshold is the window after the cut; that before it grows by at most a segment in a round between samples.
+    """
+    rows = windows.filter((pl.col("flow_id") == flow) & pl.col("alpha").is_between(0.001, 0.999)).sort("time_ns")
+    found: list[float] = []
+    for before, after in pairwise(rows.drop_nulls("ssthresh_segments").iter_rows(named=True)):
+        window, cut = before["cwnd_segments"], after["ssthresh_segments"]
+        if cut != before["ssthresh_segments"] and cut < window and window > 6:
+            found.append(log(2 * (1 - cut / window)) / log(after["alpha"]))
+    return found
 
 
 def test_labels_that_no_flows_have_are_refused(tmp_path: Path) -> None:

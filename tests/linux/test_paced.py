@@ -13,25 +13,33 @@ from tests.linux.test_watch import watching
 from tests.switchd.namespaces import PATIENCE_S, Host
 
 SIZE = 400_000
+#: Of IP, by which a window is a rate.
+PACKET_BYTES = 1_500
 LINK = ("--line-mbps", str(RATE_BPS // 1_000_000), "--base-rtt-us", "1000")
 
-#: Sends by a sender and prints what TCP_INFO says before the end: window, smoothed round trip in us, segment
-#: size, pacing rate in bytes a second.
+#: Sends by a sender and prints what TCP_INFO says: window and pacing rate in bytes a second before the end, and the
+#: smoothed round trip in us after the handshake, after the first byte and before the end.
 INFORMED = """
-import socket, struct, sys
+import socket, struct, sys, time
 with socket.socket() as connection:
     connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_CONGESTION, sys.argv[4].encode())
     connection.connect((sys.argv[1], int(sys.argv[2])))
-    connection.sendall(bytes(int(sys.argv[3])))
+    info = lambda: connection.getsockopt(socket.IPPROTO_TCP, socket.TCP_INFO, 232)
+    u32 = lambda data, at: struct.unpack_from("=I", data, at)[0]
+    opened = info()
+    connection.sendall(b"?")
+    while u32(first := info(), 24):  # packets in flight
+        time.sleep(0.001)
+    connection.sendall(bytes(int(sys.argv[3]) - 1))
     assert connection.recv(1) == b"!"
-    info = connection.getsockopt(socket.IPPROTO_TCP, socket.TCP_INFO, 232)
-    u32 = lambda at: struct.unpack_from("=I", info, at)[0]
-    print(u32(80), u32(68), u32(16), struct.unpack_from("=Q", info, 104)[0])
+    while u32(last := info(), 24):
+        time.sleep(0.001)
+    print(u32(last, 80), struct.unpack_from("=Q", last, 104)[0], *(u32(one, 68) for one in (opened, first, last)))
 """
 
 
 def inform(it: Senders, name: str, ends: tuple[Host, Host], size: int) -> list[int]:
-    """Sends data; window, round-trip time, segment size and pacing rate by the kernel."""
+    """Sends data; window, pacing rate and three smoothed round-trip times by the kernel."""
     server = it.python(ends[1], SERVER, "5301", str(size))
     try:
         assert server.stdout is not None
@@ -51,7 +59,7 @@ def test_timely_s_rate_is_the_kernel_s_pacing_rate(tmp_path: Path) -> None:
         slow = ("--set", "t_low_ns=1", "--set", "t_high_ns=2", "--set", "r_min_mbps=4")
         name = it.load("timely", "--sender", "timely", *LINK, *slow, option=False)
         assert f"{name}: timely\n" in it.call("status")
-        cwnd, _, _, rate = inform(it, name, (net.hosts[0], net.hosts[1]), SIZE)
+        cwnd, rate, *_ = inform(it, name, (net.hosts[0], net.hosts[1]), SIZE)
         counters = it.stats()["senders"][name]["counters"]
     # Each sample is above t_high: the rate falls to its minimum, and no window holds it.
     assert rate == 4_000_000 // 8
@@ -66,13 +74,15 @@ def test_swift_s_window_is_the_kernel_s(tmp_path: Path, window: str, cwnd: int) 
         # The target is above any round-trip time, so that the window stays at its maximum.
         high = ("--set", "base_target_ns=1e12", "--set", f"max_cwnd={window}")
         name = it.load("swift", "--sender", "swift", *LINK, *high, option=False)
-        got, srtt_us, mss, rate = inform(it, name, (net.hosts[0], net.hosts[1]), SIZE // 10)
+        got, rate, opened_us, first_us, last_us = inform(it, name, (net.hosts[0], net.hosts[1]), SIZE // 10)
+        acks = it.stats()["senders"][name]["counters"]["acks"]
     assert got == cwnd
     if cwnd == 3:
         assert rate == RATE_BPS // 8
     else:
-        # Half a packet a round trip; both smooth it, not in the same units.
-        assert rate < 0.7 * mss * 1e6 / srtt_us
+        # Half a packet a round trip. The kernel smooths the same samples in the same way, from the handshake's on.
+        srtt_us = last_us + 7 * (first_us - opened_us) * (7 / 8) ** (acks - 1)
+        assert rate == pytest.approx(0.5 * PACKET_BYTES * 1e6 / srtt_us, rel=0.05)
 
 
 def test_a_sender_by_rate_knows_its_link_and_has_no_slow_start() -> None:
