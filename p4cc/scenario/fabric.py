@@ -90,8 +90,8 @@ class SchedulerSettings(Model):
         default=1_538, description="With `bytes`: what a turn of weight 1 adds to a queue's deficit."
     )
     queues: Annotated[list[QueueSettings], Field(min_length=1, max_length=8)]
-    """Queues with a level, weight or rate of their own. The others are levels by their numbers, which a listed queue may
-    share."""
+    """Queues with a level, weight or rate of their own. The others are levels by their numbers, which a listed queue
+    may share."""
 
     @model_validator(mode="after")
     def _each_queue_once(self) -> Self:
