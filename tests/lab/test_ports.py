@@ -94,7 +94,8 @@ def test_a_port_that_changed_while_the_connection_was_broken_is_told(own: str, t
     del own
     request, options = small(tmp_path, controller=False), LabOptions(tmp_path / "lab", cli=False, agents=False)
     with open_lab(request, options, kind_named("p4cc")) as lab:
-        # Its place is taken.
+        # Its place is taken; it stays away.
+        lab.programs["controller"].keeps_running = False
         lab.programs["controller"].stop()
         told = asyncio.run(_broken(lab, tmp_path))
     assert told == [SwitchChange("s1", up=False), SwitchChange("s1", up=True), PortChange(0, "s1", 1, up=False)]
