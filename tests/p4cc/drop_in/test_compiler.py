@@ -124,6 +124,21 @@ def test_what_p4cc_does_not_have_is_refused_by_name(
     assert cause in capsys.readouterr().err
 
 
+def test_a_counter_of_psa_that_is_listed_twice_is_one(tmp_path: Path) -> None:
+    """p4c writes a counter into `counter_arrays`, and as an instance of the extern."""
+    file = tmp_path / "twice.json"
+    assert main(["p4c-bm2-psa", "-o", str(file), str(PSA)]) == 0
+    data = json.loads(file.read_text())
+    counters = [one["name"] for one in data["extern_instances"] if one["type"] == "Counter"]
+    assert counters
+    data["counter_arrays"] = [
+        {"name": name, "id": at, "size": 64, "is_direct": False} for at, name in enumerate(counters)
+    ]
+    file.write_text(json.dumps(data))
+    info = parse_p4info(compile_program(file).p4info_bytes())
+    assert [one.preamble.name for one in info.counters] == counters
+
+
 def test_psa_programs_are_for_their_back_end(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["p4c", "--target", "bmv2", "--arch", "psa", "-o", str(tmp_path / "driver"), str(PSA)]) == 0
     assert main(["p4c-bm2-psa", "-o", str(tmp_path / "direct.json"), str(PSA)]) == 0

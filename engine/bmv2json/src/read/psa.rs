@@ -52,10 +52,16 @@ impl<'j> Reader<'j> {
                     Some(2) => CountUnit::Both,
                     _ => return fault(item, "a counter of an unknown type", NOT_P4C),
                 };
-                let counter = Counter { cp: visible(name), unit, size: Some(size) };
-                self.cells(item, &counter)?;
-                self.program.counters.push(counter);
-                Instance::Counter(CounterId::from_index(self.program.counters.len() - 1))
+                // p4c lists a counter among `counter_arrays` too, without its type.
+                if let Some(&listed) = self.objects.counters.get(name) {
+                    self.program.counters[listed.index()].unit = unit;
+                    Instance::Counter(listed)
+                } else {
+                    let counter = Counter { cp: visible(name), unit, size: Some(size) };
+                    self.cells(item, &counter)?;
+                    self.program.counters.push(counter);
+                    Instance::Counter(CounterId::from_index(self.program.counters.len() - 1))
+                }
             }
             "Meter" => {
                 let size = self.size(attribute(item, "n_meters")?)?;
@@ -63,10 +69,14 @@ impl<'j> Reader<'j> {
                     "bytes" => CountUnit::Bytes,
                     _ => CountUnit::Packets,
                 };
-                let meter = Meter { cp: visible(name), unit, size: Some(size) };
-                self.cells(item, &meter)?;
-                self.program.meters.push(meter);
-                Instance::Meter(MeterId::from_index(self.program.meters.len() - 1))
+                if let Some(&listed) = self.objects.meters.get(name) {
+                    Instance::Meter(listed)
+                } else {
+                    let meter = Meter { cp: visible(name), unit, size: Some(size) };
+                    self.cells(item, &meter)?;
+                    self.program.meters.push(meter);
+                    Instance::Meter(MeterId::from_index(self.program.meters.len() - 1))
+                }
             }
             "Hash" => {
                 let algo = of_type(attribute(item, "algo")?, "string")?;
