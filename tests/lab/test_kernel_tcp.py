@@ -172,7 +172,8 @@ def test_deadlines_reach_d2tcp(own: str, tmp_path: Path, hosts: Hosts) -> None:
     assert (near["deadline_ns"], far["deadline_ns"]) == (450_000_000, 60_000_000_000)
     assert near["deadline_met"] == int(near["fct_ns"] <= 450_000_000)
     assert (far["deadline_met"], run.summary["deadline_flows"]) == (1, 2)
-    # Time enough halves the exponent of alpha, whose part of the window a cut takes; too little raises it up to 2.
+    # Time enough halves the exponent of alpha, whose part of the window a cut takes; too little raises it
+    # up to 2.
     patient, pressed = (exponents(run.windows, flow["flow_id"]) for flow in (far, near))
     assert len(patient) > 5
     assert min(len(patient), len(pressed)) > 5

@@ -17,8 +17,8 @@ SIZE = 400_000
 PACKET_BYTES = 1_500
 LINK = ("--line-mbps", str(RATE_BPS // 1_000_000), "--base-rtt-us", "1000")
 
-#: Sends by a sender and prints what TCP_INFO says: window and pacing rate in bytes a second before the end, and the
-#: smoothed round trip in us after the handshake, after the first byte and before the end.
+#: Sends by a sender and prints what TCP_INFO says: window and pacing rate in bytes a second before the end,
+#: and the smoothed round trip in us after the handshake, after the first byte and before the end.
 INFORMED = """
 import socket, struct, sys, time
 with socket.socket() as connection:
@@ -80,7 +80,8 @@ def test_swift_s_window_is_the_kernel_s(tmp_path: Path, window: str, cwnd: int) 
     if cwnd == 3:
         assert rate == RATE_BPS // 8
     else:
-        # Half a packet a round trip. The kernel smooths the same samples in the same way, from the handshake's on.
+        # Half a packet a round trip. The kernel smooths the same samples in the same way, from the
+        # handshake's on.
         srtt_us = last_us + 7 * (first_us - opened_us) * (7 / 8) ** (acks - 1)
         assert rate == pytest.approx(0.5 * PACKET_BYTES * 1e6 / srtt_us, rel=0.05)
 
