@@ -63,10 +63,10 @@ Of a share and of an index whose greatest value is 1, the band is a share of wha
 less than the number, but at least half of the last digit that the source prints: 10 % of 0.953 would hold every value
 up to 1.
 
-Where a source leaves something open, its number has several readings. All are run and judged, and the number counts
-once: within only if each reading that can be compared is within. A number that follows from others of the source is
-judged and does not count. Bounds ("within 50 ms") and ranges ("3 to 5 times") are among the expectations, with their
-source.
+Where a source leaves something open, its number has several readings. Those that a study claims are judged, and the
+number counts once: within only if each of them that can be compared is within. Other readings that ran are shown
+without a verdict. A number that follows from others of the source is judged and does not count, unless the source
+states it itself. Bounds ("within 50 ms") and ranges ("3 to 5 times") are among the expectations, with their source.
 
 | verdict | meaning |
 |---|---|

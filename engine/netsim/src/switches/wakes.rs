@@ -35,7 +35,7 @@ impl SwitchNode {
         }
     }
 
-    /// A port that is free sent nothing: what waits for its queue's rate goes on when that allows it.
+    /// A free port sent nothing: the switch wakes up when a queue's rate allows its next packet.
     #[inline]
     pub(super) fn wait_for_rate(&mut self, cx: &mut Context<'_>, port: u32) {
         if let Some(due) = self.switch.next_allowed(port) {
