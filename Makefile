@@ -179,12 +179,12 @@ endif
 test-benches-build: venv
 	@$(LINTER) cargo test $(CHECKED) --release --locked --quiet --benches --no-run
 
-# Tests wait for processes and pages much of their time: one worker more than there are processors. Files come
-# in their order: by count of tests, the longest, which have few, would come last and alone.
+# Tests wait for processes and pages much of their time: two workers more than there are processors, one of which
+# has all labs. Files come in the order of tests/conftest.py, not by their count of tests.
 .PHONY: test-python
 test-python: setup $(TEST_STAMP) browser extension linux-hosts-tested
 	@$(BIN)/p4cc check $(P4_PROGRAMS)
-	@$(BIN)/pytest --numprocesses $$(($$(nproc) + 1)) --dist loadfile --no-loadscope-reorder
+	@$(BIN)/pytest --numprocesses $$(($$(nproc) + 2)) --dist loadfile --no-loadscope-reorder
 
 .PHONY: test-labs
 test-labs: setup $(TEST_STAMP) lab-tools
