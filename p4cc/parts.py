@@ -33,7 +33,8 @@ from p4cc.scenario.fabric import QueueSettings as Queue
 from p4cc.scenario.fabric import RdmaTransport as Rdma
 from p4cc.scenario.fabric import RedCurveSettings as RedCurve
 from p4cc.scenario.fabric import SchedulerSettings as Scheduler
-from p4cc.scenario.faults import Fault
+from p4cc.scenario.fabric import WatchdogSettings as Watchdog
+from p4cc.scenario.faults import Fault, Storm
 from p4cc.scenario.figures import (
     BarFigure,
     CdfFigure,
@@ -173,6 +174,7 @@ __all__: list[str] = [
     "Star",
     "StateFigure",
     "StateRecord",
+    "Storm",
     "SweepFigure",
     "Switch",
     "SwitchProgram",
@@ -185,6 +187,7 @@ __all__: list[str] = [
     "UniformSize",
     "UtilisationFigure",
     "Variant",
+    "Watchdog",
     "Window",
     "algorithm",
     "own_algorithm",

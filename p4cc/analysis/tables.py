@@ -305,6 +305,7 @@ TABLES = (
         Column("paused_share", "paused_ns over the time of the run"),
     ),
     _of_engine("pause_frames"),
+    _of_engine("watchdog"),
     _of_engine("deadlocks"),
     _of_engine("packets_sent"),
     _of_engine("packets_received"),

@@ -68,6 +68,7 @@ class Tables(ABC):
     link_bytes = TableOf()
     pauses = TableOf()
     pause_frames = TableOf()
+    watchdog = TableOf()
     deadlocks = TableOf()
     packets_sent = TableOf()
     packets_received = TableOf()

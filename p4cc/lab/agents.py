@@ -226,6 +226,8 @@ def _agent_plan(network: spec.NetworkSpec, lab: Lab, seed: int) -> _Plan:
             "transport.headers: agents send over UDP sockets and put no headers of the program into packets; send "
             "packets of your own (traffic.kind: packets), or use p4cc run"
         )
+    if network.get("storms"):
+        remarks.append("storms: agents send no pause frames; the hosts of a lab pause nobody")
     if network.get("host_jitter_ns"):
         remarks.append("host_jitter_ns: a lab's hosts have their own jitter; none is added")
     if reads := [name for name, sender in network.get("rdma", {}).items() if sender.get("reads")]:

@@ -136,13 +136,20 @@ class FabricPlanner:
         if buffer is None:
             return None
         links = [self._topology.links[port.link_index] for port in self._topology.ports[switch]]
-        return {
+        made: spec.BufferSpec = {
             "bytes": buffer_bytes(buffer, links, self._host_rates[-1], most_bytes, self._rtt_ns),
             "lossless_priorities": buffer.lossless_priorities,
             "reserve_bytes": buffer.reserve_bytes,
             "resume_offset_bytes": buffer.resume_offset_bytes,
             "pause_quanta": buffer.pause_quanta if buffer.pfc_expiry else None,
         }
+        if (watchdog := buffer.watchdog) is not None:
+            made["watchdog"] = {
+                "detection_ns": watchdog.detection_ns,
+                "restoration_ns": watchdog.restoration_ns,
+                "action": watchdog.action,
+            }
+        return made
 
     def sender(
         self,

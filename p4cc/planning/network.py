@@ -61,7 +61,7 @@ if TYPE_CHECKING:
     from p4cc.planning.switch_programs import Programs
     from p4cc.scenario.base import Algorithm, Parameter, Sender
     from p4cc.scenario.expand import Case
-    from p4cc.scenario.faults import Fault
+    from p4cc.scenario.faults import Fault, Storm
     from p4cc.scenario.schema import ThresholdSettings
     from p4cc.scenario.timeouts import PathTimes
     from p4cc.user_algorithms.load import UserSender
@@ -339,6 +339,7 @@ class _Planner:
             "headers": None if self.user_headers is None else self.user_headers.plain,
             "record": plan_record(self.case, self.topology, rtt_ns, schema_of, self.scenario),
             "faults": [_fault(fault) for fault in scenario.faults],
+            "storms": [_storm(storm) for storm in scenario.storms],
             "host_jitter_ns": scenario.host_jitter_ns,
             "stop_ns": scenario.stop_ns,
             "limits": {"max_events": scenario.limits.max_events},
@@ -474,6 +475,15 @@ class _Planner:
             )
         thresholds: dict[str, Parameter] = {"k": at.k_pkts, "k_dc": at.k_dc_pkts}
         return algorithm.config({**thresholds, **given}, self.user_algorithms)
+
+
+def _storm(storm: Storm) -> spec.StormSpec:
+    made: spec.StormSpec = {"host": storm.host, "priority": storm.priority, "start_ns": storm.start_ns}
+    if storm.end_ns is not None:
+        made["end_ns"] = storm.end_ns
+    if storm.pause_quanta is not None:
+        made["pause_quanta"] = storm.pause_quanta
+    return made
 
 
 def _fault(fault: Fault) -> spec.FaultSpec:

@@ -18,6 +18,20 @@ if TYPE_CHECKING:
 BufferBytes = Annotated[int, Field(ge=0, le=1 << 40)]
 
 
+class WatchdogSettings(Model):
+    """The PFC watchdog of each switch, for queues that stay paused (docs/algorithms/pfc.md#watchdog)."""
+
+    detection_ns: TimeNs = 200_000_000
+    """A queue that holds packets and has been paused for this time is in a storm."""
+    restoration_ns: TimeNs = 200_000_000
+    """The storm has ended when the queue has not been paused for this time."""
+    action: Literal["drop", "forward", "alert"] = Field(
+        default="drop",
+        description="`drop` drops the queue's packets and those that arrive for it until it is restored; `forward` "
+        "ignores its pauses; `alert` only records the storm (table `watchdog`).",
+    )
+
+
 class BufferSettings(Model):
     """The buffer that all ports of a switch share (docs/algorithms/pfc.md#pfc)."""
 
@@ -47,6 +61,9 @@ class BufferSettings(Model):
     )
     pause_quanta: Annotated[int, Field(ge=1, le=65_535)] = Field(
         default=65_535, description="Duration of a pause with `pfc_expiry`, in units of 512 bit times of the link."
+    )
+    watchdog: WatchdogSettings | None = Field(
+        default=None, description="PFC watchdog of each switch; if absent, a queue waits as long as it is paused."
     )
     reserve_bytes: BufferBytes = 4_096
     """Reserve of each port and lossless priority."""

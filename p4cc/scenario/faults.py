@@ -1,4 +1,4 @@
-"""Faults of a run: links, and switches with all their state."""
+"""Faults of a run: links, switches with all their state, and network cards that pause their switch without need."""
 
 from __future__ import annotations
 
@@ -46,3 +46,28 @@ class Fault(Model):
     def installed_ns(self) -> int | None:
         """When the switch has its program and its entries again; None if it never has."""
         return None if self.up_ns is None else self.up_ns + self.install_delay_ns
+
+
+class Storm(Model):
+    """A host whose network card pauses its switch without need: a PFC storm (docs/algorithms/pfc.md#storms)."""
+
+    host: Annotated[str, Field(min_length=1, max_length=64)]
+    """Name of the host."""
+    priority: Annotated[int, Field(ge=0, le=7)] = 3
+    """Priority that it pauses."""
+    start_ns: Annotated[int, Field(ge=0, le=MAX_TIME_NS)]
+    """When it begins."""
+    end_ns: Annotated[int, Field(ge=1, le=MAX_TIME_NS)] | None = Field(
+        default=None, description="When a resume frame ends it; if absent, it lasts until the run ends."
+    )
+    pause_quanta: Annotated[int, Field(ge=16, le=65_535)] | None = Field(
+        default=None,
+        description="Duration of each pause, in units of 512 bit times of the link: the card sends the frame again "
+        "when half of it is over. If absent, one frame pauses the switch until the storm ends.",
+    )
+
+    @model_validator(mode="after")
+    def _in_order(self) -> Self:
+        if self.end_ns is not None and self.end_ns <= self.start_ns:
+            raise ValueError("end_ns must be after start_ns")
+        return self

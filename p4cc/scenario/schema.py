@@ -28,7 +28,7 @@ from p4cc.scenario.changes import MAX_CHANGES, TimedRow
 from p4cc.scenario.claims import Reproduction
 from p4cc.scenario.control import ControlSettings
 from p4cc.scenario.fabric import BufferSettings, RdmaTransport, RedCurveSettings, SchedulerSettings
-from p4cc.scenario.faults import MAX_FAULTS, Fault
+from p4cc.scenario.faults import MAX_FAULTS, Fault, Storm
 from p4cc.scenario.figures import Figure, Window
 from p4cc.scenario.plain import plain
 from p4cc.scenario.port_controls import PortControlChanges, PortControls
@@ -530,6 +530,9 @@ class ScenarioModel(Model):
     )
     faults: list[Fault] = Field(
         default=[], max_length=MAX_FAULTS, description="Links and switches that go down, and when they come up again."
+    )
+    storms: list[Storm] = Field(
+        default=[], max_length=MAX_FAULTS, description="Hosts that pause their switch for a time without need (PFC)."
     )
     changes: list[TimedRow] = Field(
         default=[], max_length=MAX_CHANGES, description="Table entries that are written during a run."

@@ -95,6 +95,11 @@ impl<'s> Observation<'s> {
         self.switch.core.tm.port(port).map_or(0, |index| self.switch.core.tm.port_depth_bytes(index))
     }
 
+    /// Packets that wait in a queue of a port; 0 for a port that does not exist.
+    pub fn depth_pkts(self, port: u32, priority: u8) -> u32 {
+        self.switch.core.tm.port(port).map_or(0, |index| self.switch.core.tm.depth_pkts(index, priority))
+    }
+
     /// Since when the neighbour at a port has kept a priority paused; none if it may send.
     pub fn paused_since(self, port: u32, priority: u8) -> Option<Time> {
         self.switch.core.tm.port(port).and_then(|index| self.switch.core.tm.paused_since(index, priority))

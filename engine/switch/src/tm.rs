@@ -584,7 +584,7 @@ impl<T> TrafficManager<T> {
     }
 
     #[inline(always)]
-    fn dequeue_of(&mut self, port: PortIndex, at: usize) -> Option<Dequeued<T>> {
+    pub(crate) fn dequeue_of(&mut self, port: PortIndex, at: usize) -> Option<Dequeued<T>> {
         let state = &mut self.ports[port.at()];
         let queue = &mut self.queues[port.queue(at)];
         let taken = queue.head;

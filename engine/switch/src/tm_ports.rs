@@ -3,6 +3,7 @@
 
 use p4cc_units::{Bytes, Rate, Span, Time};
 
+use crate::DropCause;
 use crate::config::{MAX_PORTS, MAX_QUEUE_PKTS, PRIORITIES, PortConfig, QdepthUnit, ShaperConfig};
 use crate::tm::{PortIndex, TrafficManager, queue_of};
 use crate::tm_state::{QueueRate, link_bytes};
@@ -157,6 +158,19 @@ impl<T> TrafficManager<T> {
         for at in queues(priority) {
             self.queues[port.queue(at)].capacity_pkts = capacity_pkts;
         }
+    }
+
+    /// Empties a queue, paused or not, and lets nothing in until it has its capacity again: that capacity, and
+    /// what waited there, counted as dropped.
+    pub(crate) fn close_queue(&mut self, port: PortIndex, priority: u8) -> (u32, Vec<T>) {
+        let at = queue_of(priority);
+        let mut dropped = Vec::new();
+        while let Some(taken) = self.dequeue_of(port, at) {
+            dropped.push(taken.item);
+        }
+        self.count_drops(port, at as u8, DropCause::TailDrop, dropped.len() as u64);
+        let closed = &mut self.queues[port.queue(at)].capacity_pkts;
+        (core::mem::take(closed), dropped)
     }
 }
 

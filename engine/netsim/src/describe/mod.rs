@@ -6,6 +6,7 @@ mod flow_plan;
 mod limits;
 mod names;
 pub mod spec;
+mod storms;
 mod topology;
 mod traced;
 
@@ -14,5 +15,6 @@ pub(crate) use faults::FaultPlan;
 pub(crate) use flow_plan::{FlowPlan, RoundMember, StepMember, flow_index};
 pub(crate) use limits::{MAX_FLOW_BYTES, MAX_FLOWS, MAX_TIME_NS, in_range};
 pub(crate) use names::Resolver;
+pub(crate) use storms::StormPlan;
 pub(crate) use topology::{ChannelPlan, HostPlan, Topology};
 pub(crate) use traced::{TracePlan, TracedSender};

@@ -81,6 +81,9 @@ pub struct NetworkSpec {
     /// Links that go down, and come up again.
     #[serde(default)]
     pub faults: Vec<FaultSpec>,
+    /// Hosts whose network cards pause their switch without need.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub storms: Vec<StormSpec>,
     /// End of the run if it does not end by itself.
     pub stop_ns: u64,
     /// Whether the run ends when every flow with a size is complete.
@@ -224,6 +227,36 @@ pub struct BufferSpec {
     /// until it is taken back, as in the ns-3 simulator (docs/algorithms/pfc.md#pfc-rules).
     #[serde(default)]
     pub pause_quanta: Option<u16>,
+    /// What the switch does with a queue that its neighbour keeps paused; absent: it waits for ever.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub watchdog: Option<WatchdogSpec>,
+}
+
+/// The PFC watchdog of a switch (docs/algorithms/pfc.md#watchdog): it detects a queue that is paused for long,
+/// and restores it when pauses have ended for long.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct WatchdogSpec {
+    /// A queue with packets that is paused for so long is in a storm.
+    pub detection_ns: u64,
+    /// A storm has ended when its queue was not paused for so long.
+    pub restoration_ns: u64,
+    /// What happens to the queue meanwhile.
+    #[serde(default)]
+    pub action: WatchdogAction,
+}
+
+/// What a PFC watchdog does with a queue in a storm.
+#[derive(Clone, Copy, PartialEq, Eq, Default, Debug, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum WatchdogAction {
+    /// What waits is dropped, and what comes too.
+    #[default]
+    Drop,
+    /// Pauses are not obeyed.
+    Forward,
+    /// Nothing: the storm is counted.
+    Alert,
 }
 
 const fn default_reserve_bytes() -> u64 {
@@ -315,6 +348,26 @@ pub struct FaultSpec {
     /// When it comes up again; absent: it stays down.
     #[serde(default)]
     pub up_ns: Option<u64>,
+}
+
+/// The network card of a host pauses its neighbour for a time without need: a PFC storm
+/// (docs/algorithms/pfc.md#storms).
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct StormSpec {
+    /// Name of the host.
+    pub host: String,
+    /// Priority that it pauses, 0 to 7.
+    pub priority: u8,
+    /// When it begins.
+    pub start_ns: u64,
+    /// When a resume frame ends it; absent: it lasts.
+    #[serde(default)]
+    pub end_ns: Option<u64>,
+    /// Duration of a pause in quanta of 512 bit times: it is sent again when half of it is over. Absent: one frame,
+    /// which lasts.
+    #[serde(default)]
+    pub pause_quanta: Option<u16>,
 }
 
 /// A flow.

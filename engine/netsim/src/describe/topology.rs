@@ -26,6 +26,7 @@ use crate::describe::spec::{
     ArraySpec, BufferSpec, EndSpec, FlowSpec, HostSpec, LinkSpec, NetworkSpec, SchedulerSpec, SwitchSpec,
     parse_mac,
 };
+use crate::describe::storms::{self, StormPlan};
 use crate::describe::traced::TracePlan;
 use crate::error::{SpecError, refuse};
 use crate::traffic::arrivals::ArrivalsPlan;
@@ -110,6 +111,7 @@ pub(crate) struct Topology {
     /// Every packet of a flow is a plain one of p4cc's: no TCP, no IPv6, no headers of the user's.
     pub is_plain: bool,
     pub faults: Faults,
+    pub storms: Vec<StormPlan>,
     pub captures: Vec<CapturePlan>,
     pub trace: Option<TracePlan>,
 }
@@ -205,6 +207,8 @@ impl Topology {
 
     fn add_faults(&mut self, spec: &NetworkSpec) -> Result<(), SpecError> {
         self.faults = faults::plans(spec)?;
+        self.storms = storms::plans(spec)?;
+        storms::check_watchdogs(spec)?;
         for fault in &self.faults.links {
             self.channels[fault.channel as usize].has_faults = true;
         }

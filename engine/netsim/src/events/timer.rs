@@ -31,6 +31,10 @@ pub(crate) enum Timer {
     PowerOff,
     /// The switch asked to be woken.
     Wake,
+    /// A network card sends pause frames without need, or stops.
+    Storm { storm: u32 },
+    /// The watchdog of a switch looks at a port and priority.
+    Watchdog { port: u32, priority: u8 },
 }
 
 impl Timer {
@@ -50,6 +54,8 @@ impl Timer {
             Self::UserPacket { source } => (9, source),
             Self::PowerOff => (10, 0),
             Self::Wake => (11, 0),
+            Self::Storm { storm } => (12, storm),
+            Self::Watchdog { port, priority } => (13, port << 3 | u32::from(priority & 7)),
         }
     }
 
@@ -68,6 +74,8 @@ impl Timer {
             9 => Self::UserPacket { source: subject },
             10 => Self::PowerOff,
             11 => Self::Wake,
+            12 => Self::Storm { storm: subject },
+            13 => Self::Watchdog { port: subject >> 3, priority: (subject & 7) as u8 },
             _ => Self::Sender { flow: subject },
         }
     }
@@ -103,6 +111,8 @@ mod tests {
             Timer::UserPacket { source: 6 },
             Timer::PowerOff,
             Timer::Wake,
+            Timer::Storm { storm: 8 },
+            Timer::Watchdog { port: 511, priority: 6 },
         ];
         for timer in timers {
             let (number, subject) = timer.encode();

@@ -21,6 +21,7 @@ mod rtt_noise;
 mod source;
 mod special;
 mod state;
+mod storms;
 mod tcp;
 mod user_headers;
 mod user_packets;

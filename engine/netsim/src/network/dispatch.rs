@@ -102,7 +102,13 @@ impl Network {
             (Timer::PowerOff, Node::Switch(switch)) => switches.on_power_off(cx, switch),
             (Timer::Wake, Node::Switch(switch)) => switches.node(switch).on_wake(cx),
             (Timer::DeadlockCheck, _) => self.check_deadlocks(),
-            (Timer::PowerOff | Timer::Wake, Node::Host(_)) => debug_assert!(false, "a timer of switches"),
+            (Timer::Storm { storm }, _) => hosts.on_storm(cx, storm),
+            (Timer::Watchdog { port, priority }, Node::Switch(switch)) => {
+                switches.node(switch).on_watchdog(cx, port, priority);
+            }
+            (Timer::PowerOff | Timer::Wake | Timer::Watchdog { .. }, Node::Host(_)) => {
+                debug_assert!(false, "a timer of switches");
+            }
         }
     }
 

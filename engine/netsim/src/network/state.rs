@@ -149,6 +149,9 @@ impl Network {
         for &(at, switch) in &self.topology.faults.power_offs {
             self.schedule.timer(at, switch, Timer::PowerOff);
         }
+        for (storm, plan) in (0..).zip(&self.topology.storms) {
+            self.schedule.timer(plan.start, self.topology.host_node(plan.host), Timer::Storm { storm });
+        }
     }
 
     /// A run of another description with the switches of this network, as the control plane left them. The

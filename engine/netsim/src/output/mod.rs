@@ -14,6 +14,7 @@ mod sampling;
 pub(crate) mod trace;
 mod user_packets;
 mod view;
+mod watchdog;
 
 pub use balance::{PacketBalance, Progress};
 pub use captures::Capture;

@@ -29,19 +29,21 @@ impl View<'_> {
             .collect();
         rows.sort_by_key(|(at, ..)| *at);
         rows.truncate(usize::try_from(self.spec.record.max_rows).unwrap_or(usize::MAX));
-        let neighbour = |switch: usize, port: Option<u32>| {
-            let channel = self.topology.switch_channels[switch].get(port? as usize).copied().flatten()?;
-            Some(self.node_name(self.topology.channels[channel as usize].to as usize))
-        };
         Table::of(rows.into_iter().map(|(at, switch, frame)| PauseFrameRow {
             time_ns: at.as_ns(),
             node: self.node_name(switch),
             port: frame.port.into(),
-            peer: neighbour(switch, Some(frame.port)).unwrap_or(""),
+            peer: self.neighbour(switch, frame.port).unwrap_or(""),
             priority: frame.priority.into(),
             pause: frame.pause.into(),
-            towards: neighbour(switch, frame.towards).unwrap_or(""),
+            towards: frame.towards.and_then(|port| self.neighbour(switch, port)).unwrap_or(""),
         }))
+    }
+
+    /// The name of the node at the other end of a port's link.
+    pub(crate) fn neighbour(&self, switch: usize, port: u32) -> Option<&str> {
+        let channel = self.topology.switch_channels[switch].get(port as usize).copied().flatten()?;
+        Some(self.node_name(self.topology.channels[channel as usize].to as usize))
     }
 
     /// The name of a node: switches are numbered first, then hosts.

@@ -133,6 +133,7 @@ impl View<'_> {
         tables.extend([
             self.pauses_table(),
             self.pause_frames_table(),
+            self.watchdog_table(),
             self.deadlocks_table(&observers.deadlocks.found),
         ]);
         tables.extend([self.packets_sent_table(), self.packets_received_table(), self.headers_table()]);
@@ -200,6 +201,7 @@ impl View<'_> {
             events: progress.events,
             rows_left_out: observers.recorder.rows_left_out()
                 + self.pause_frames_left_out()
+                + self.watchdog_left_out()
                 + self.received_left_out()
                 + self.headers_left_out()
                 + self.program_events_left_out(),

@@ -66,7 +66,7 @@ macro_rules! table {
 }
 
 /// All tables, in the order of results.
-pub const TABLES: [&TableSpec; 30] = [
+pub const TABLES: [&TableSpec; 31] = [
     Flows::SPEC,
     Rounds::SPEC,
     Collectives::SPEC,
@@ -82,6 +82,7 @@ pub const TABLES: [&TableSpec; 30] = [
     Hosts::SPEC,
     Pauses::SPEC,
     PauseFrames::SPEC,
+    WatchdogEvents::SPEC,
     Deadlocks::SPEC,
     PacketsSent::SPEC,
     PacketsReceived::SPEC,
@@ -326,6 +327,21 @@ table! {
         pause: u64, "", "1 for a pause, 0 for a resume";
         towards: str, "",
             "the next hop of the packet that triggered the pause; empty for a resume";
+    }
+}
+
+table! {
+    "watchdog",
+    per "storm of pauses that the PFC watchdog of a switch detected, and per end of one",
+    "switch.buffer.watchdog" => WatchdogRow, WatchdogEvents {
+        time_ns: u64, "ns", TIME;
+        node: str, "", SWITCH;
+        port: u64, "", PORT;
+        peer: str, "", "the neighbour that paused it";
+        priority: u64, "", "priority of the queue";
+        event: str, "", "`detected` or `restored`";
+        dropped_pkts: u64, "packets",
+            "packets that the queue dropped: at once when the storm was detected, all since then when it ended";
     }
 }
 

@@ -5,6 +5,8 @@ mod node;
 mod pfc;
 mod state;
 mod wakes;
+mod watchdog;
 
 pub(crate) use node::SwitchNode;
 pub(crate) use state::Switches;
+pub(crate) use watchdog::Watchdog;

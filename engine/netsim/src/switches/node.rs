@@ -17,6 +17,7 @@ use crate::context::Context;
 use crate::describe::spec::{RecordSpec, SwitchSpec};
 use crate::links::{Line, PauseTimers, Work};
 use crate::record::Log;
+use crate::switches::watchdog::Watchdog;
 
 /// A switch with the lines of its ports.
 // In the order of fields: the ports stand behind what the switch ends with, its program.
@@ -36,6 +37,8 @@ pub(crate) struct SwitchNode {
     /// Packets that the caller of the run injected.
     pub injected_pkts: u64,
     pub(super) wakes: Wakes,
+    /// Where the description has one.
+    pub watchdog: Option<Box<Watchdog>>,
 }
 
 /// What a run knows of the wake-ups of a switch ([`super::wakes`]).
@@ -77,6 +80,7 @@ impl SwitchNode {
             pause_log: record.pauses.then(|| Log::new(record.max_rows)),
             injected_pkts: 0,
             wakes: Wakes::default(),
+            watchdog: Watchdog::of(spec, record.max_rows),
         }
     }
 

@@ -81,7 +81,10 @@ impl SwitchNode {
         self.schedule_wake(cx);
     }
 
-    fn set_paused(&mut self, cx: &mut Context<'_>, port: u32, priority: u8, pause: bool) {
+    pub(super) fn set_paused(&mut self, cx: &mut Context<'_>, port: u32, priority: u8, pause: bool) {
+        if self.watchdog.is_some() && self.is_paused_in_storm(cx, port, priority, pause) {
+            return;
+        }
         self.switch.set_paused(cx.now(), port, priority, pause);
         self.serve_ports(cx);
     }

@@ -1,0 +1,120 @@
+"""Storms of pauses, and the watchdog of switches: what stops, when it is detected, and what goes on again."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import pytest
+import yaml
+
+from p4cc.errors import UserError
+from tests.p4cc.scenarios import ROOT, run, scenario
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from tests.p4cc.scenarios import Ran
+
+LINE_BPS = 10_000_000_000
+START_NS, END_NS, STOP_NS = 200_000, 1_200_000, 3_000_000
+DETECTION_NS, RESTORATION_NS = 100_000, 150_000
+
+
+def star(watchdog: dict[str, Any] | None, **storm: Any) -> dict[str, Any]:
+    """h1 sends to the last host, whose card pauses the switch; h2 sends to h1, over the same switch."""
+    buffer: dict[str, Any] = {"lossless_priorities": [3]}
+    if watchdog is not None:
+        buffer["watchdog"] = {"detection_ns": DETECTION_NS, "restoration_ns": RESTORATION_NS, **watchdog}
+    return scenario(
+        topology={"kind": "star", "senders": 2, "rate_bps": LINE_BPS, "rtt_ns": 4_000, "queue_capacity_pkts": 10_000},
+        switch={"program": "p4src/v1model/ack_priority.p4", "ecn_profile": "rfc3168", "buffer": buffer},
+        traffic=[
+            {"kind": "bulk", "name": "stuck", "sources": ["h1"], "priority": 3, "size_bytes": None},
+        ],
+        transport={"kind": "rdma"},
+        variants=[{"name": "fixed", "rate_control": {"name": "fixed", "rate_mbps": 5_000}}],
+        storms=[{"host": "h3", "start_ns": START_NS, "end_ns": END_NS, **storm}],
+        stop_ns=STOP_NS,
+        record={"windows_interval_ns": None, "queues_interval_ns": None},
+    )
+
+
+def made(folder: Path) -> Path:
+    folder.mkdir()
+    return folder
+
+
+def events(results: Ran) -> list[tuple[str, int, int]]:
+    rows = results.table("watchdog").rows(named=True)
+    return [(row["event"], row["time_ns"], row["dropped_pkts"]) for row in rows]
+
+
+def test_a_storm_stops_what_waits_for_it_and_loses_nothing(tmp_path: Path) -> None:
+    results = run(tmp_path, star(None))
+    assert events(results) == []
+    ports = results.table("port_queues")
+    assert ports["dropped_queue_full"].sum() == 0
+    paused = results.table("pauses")
+    # From the frame's end at the far end of the link on, until the resume frame's.
+    assert paused.filter(paused["node"] == "s1")["paused_ns"].max() == END_NS - START_NS
+    whole = run(made(tmp_path / "calm"), {**star(None), "storms": []}).table("flows")["acked_bytes"][0]
+    stopped = results.table("flows")["acked_bytes"][0]
+    assert stopped < whole * (1 - 0.9 * (END_NS - START_NS) / STOP_NS)
+
+
+@pytest.mark.parametrize("quanta", [None, 1_000])
+def test_the_watchdog_detects_and_restores_in_its_times(tmp_path: Path, quanta: int | None) -> None:
+    storm = {} if quanta is None else {"pause_quanta": quanta}
+    results = run(tmp_path, star({"action": "drop"}, **storm))
+    (first, detected_ns, at_once), (last, restored_ns, in_all) = events(results)
+    assert (first, last) == ("detected", "restored")
+    # A pause frame of 64 bytes takes 51 ns, behind at most one packet, and the link 1,000 ns.
+    assert START_NS + DETECTION_NS + 1_000 < detected_ns < START_NS + DETECTION_NS + 3_000
+    assert END_NS + RESTORATION_NS + 1_000 < restored_ns < END_NS + RESTORATION_NS + 3_000
+    assert 0 < at_once < in_all
+    assert results.table("port_queues")["dropped_queue_full"].sum() == in_all
+
+
+def test_forward_loses_nothing_and_sends_through_the_storm(tmp_path: Path) -> None:
+    results = run(tmp_path, star({"action": "forward"}))
+    assert [event for event, *_ in events(results)] == ["detected", "restored"]
+    assert results.table("port_queues")["dropped_queue_full"].sum() == 0
+    calm = run(made(tmp_path / "calm"), {**star(None), "storms": []}).table("flows")["acked_bytes"][0]
+    # It is stopped until the storm is detected; the queue that had built up leaves at the line's rate.
+    assert results.table("flows")["acked_bytes"][0] == pytest.approx(calm, rel=0.02)
+
+
+def test_alert_only_tells(tmp_path: Path) -> None:
+    results = run(tmp_path, star({"action": "alert"}))
+    assert [(event, dropped) for event, _, dropped in events(results)] == [("detected", 0), ("restored", 0)]
+    silent = run(made(tmp_path / "silent"), star(None))
+    assert results.table("flows").equals(silent.table("flows"))
+
+
+def test_a_storm_without_end_is_never_restored(tmp_path: Path) -> None:
+    data = star({"action": "drop"})
+    del data["storms"][0]["end_ns"]
+    assert [event for event, *_ in events(run(tmp_path, data))] == ["detected"]
+
+
+def test_an_empty_queue_is_in_no_storm(tmp_path: Path) -> None:
+    data = star({"action": "drop"})
+    data["storms"][0]["host"] = "h2"
+    assert events(run(tmp_path, data)) == []
+
+
+def test_the_watchdog_ends_a_deadlock(tmp_path: Path) -> None:
+    data = yaml.safe_load((ROOT / "experiments/skew/ring_deadlock.yaml").read_text(encoding="utf-8"))
+    data["switch"]["buffer"]["watchdog"] = {"detection_ns": 200_000, "restoration_ns": 200_000}
+    results = run(tmp_path, data)
+    assert "detected" in {event for event, *_ in events(results)}
+    assert [one["outcome"] for one in results.runs] != ["deadlock"]
+
+
+@pytest.mark.parametrize(
+    ("changes", "cause"),
+    [({"host": "h9"}, "h9"), ({"end_ns": START_NS}, "end_ns"), ({"pause_quanta": 3}, "16"), ({"priority": 8}, "7")],
+)
+def test_a_storm_that_cannot_be_is_refused(tmp_path: Path, changes: dict[str, Any], cause: str) -> None:
+    with pytest.raises(UserError, match=cause):
+        run(tmp_path, star(None, **changes))
