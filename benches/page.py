@@ -8,7 +8,7 @@ import sys
 import tomllib
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from benches.row import program_on_path
 from benches.table_writes import ROOT
@@ -55,12 +55,11 @@ def build_of_today(machine: str) -> Build:
     return Build(commit[:8], f"{datetime.now(UTC):%Y-%m-%d}", profile_of(cargo), machine)
 
 
-def profile_of(cargo: dict[str, dict[str, dict[str, object]]]) -> str:
+def profile_of(cargo: dict[str, Any]) -> str:
     """The settings of the release build, in words."""
-    release = cargo["profile"]["release"]
-    several = release["package"]
-    packages = several if isinstance(several, dict) else {}
-    whole = sum(1 for one in packages.values() if isinstance(one, dict) and one.get("codegen-units") == 1)
+    release: dict[str, Any] = cargo["profile"]["release"]
+    packages: dict[str, dict[str, Any]] = release["package"]
+    whole = sum(one.get("codegen-units") == 1 for one in packages.values())
     return (
         f"lto {release['lto']}, {release['codegen-units']} units of code, one in {whole} crates, "
         f"debug {str(release['debug']).lower()}"
