@@ -84,7 +84,7 @@ def _ports(balance: dict[str, int], result: Snapshot) -> Iterator[str]:
 
 def _flows(scenario: dict[str, Any], balance: dict[str, int], flows: pl.DataFrame, open_flows: int) -> Iterator[str]:
     segment = scenario["transport"]["mss_bytes"]
-    is_whole = scenario["traffic"]["kind"] in ("incast", "bulk", "poisson")
+    is_whole = all(item["kind"] in ("incast", "bulk", "poisson") for item in scenario["traffic"])
     (variant,) = scenario["variants"]
     asks = variant.get("rate_control", {}).get("name") in _ASKING
     reads = scenario["transport"].get("reads", False)
