@@ -80,8 +80,10 @@ def drawn(number: int) -> Plain:
     noise_ns = jitter_ns + transport.get("host_delay_exp_ns", 0) + transport.get("rtt_noise_exp_ns", 0)
     busy_ns = max(1, slowed) * int(8e9 * total_bytes / rate_bps)
     # `dualpi2.p4` serves L4S packets first as long as there are any: ACKs, which are classic, wait for
-    # all of them. So do packets of queues that come last, or whose turns are rare.
-    is_starved = switch["program"].endswith("dualpi2.p4") or slowed or len(items) > 1
+    # all of them. So do packets of queues that come last, or whose turns are rare, and ACKs of requests
+    # behind what their host sends.
+    answers = any(item["kind"] in ("rounds", "collective") for item in items)
+    is_starved = switch["program"].endswith("dualpi2.p4") or slowed or answers or len(items) > 1
     starved_ns = (4 if slowed else 1) * busy_ns if is_starved else 0
     rto_ns = min(4 * rtt_ns + 6 * queue_ns + 100 * noise_ns + starved_ns, HOUR_NS)
     if is_paced:
