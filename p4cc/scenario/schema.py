@@ -322,9 +322,13 @@ class Transport(Model):
         return {"mss_bytes": _MTU_BYTES - header_bytes(data.get("packets"), data.get("ip")), **data}
 
     def config(
-        self, changes: Mapping[str, Parameter], ecn_profile: EcnProfile, cc: spec.AlgorithmConfig, path: UsualPath
+        self,
+        changes: Mapping[str, Parameter],
+        ecn_profile: EcnProfile | None,
+        cc: spec.AlgorithmConfig,
+        path: UsualPath,
     ) -> spec.SenderConfig:
-        """The engine's form with a sender's `changes`; defaults follow from the path."""
+        """The engine's form with a sender's `changes`; defaults follow from the path. A profile may be unknown yet."""
         shared = self.model_dump(exclude={"kind", "headers"}, exclude_none=True)
         shared.setdefault("rwnd", path.rwnd)
         made: dict[str, Any] = {**shared, **changes, "ecn_profile": ecn_profile, "cc": cc}

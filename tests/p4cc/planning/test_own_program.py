@@ -51,6 +51,18 @@ def test_the_table_of_routes_is_found_and_said(found: Ran) -> None:
     assert "ingress.forward(mac=next_hop_mac, port=egress_port)" in note
 
 
+def test_its_default_codepoints_are_those_of_rfc_3168(tmp_path: Path) -> None:
+    reno = {"name": "Reno", "congestion_avoidance": {"name": "reno_ecn"}}
+    plain = run(tmp_path, own(variants=[reno])).bytes()
+    named = run(tmp_path, own({"ecn_profile": "rfc3168"}, variants=[reno])).bytes()
+    assert plain["flows.parquet"] == named["flows.parquet"]
+    with pytest.raises(UserError, match="gst needs two marking thresholds"):
+        run(tmp_path, own(variants=[{**reno, "slow_start": {"name": "gst"}}]))
+    # p4cc's program knows two levels, and none of them is CE.
+    with pytest.raises(UserError, match="gst has no CE codepoint"):
+        run(tmp_path, scenario(variants=[reno]))
+
+
 @pytest.mark.parametrize("kind", ["rows", "json", "commands", "messages"])
 def test_entries_of_every_form_do_what_found_routes_do(tmp_path: Path, found: Ran, kind: str) -> None:
     entries = star_rows() if kind == "rows" else [{"switch": "s1", "file": _file(tmp_path, kind)}]
