@@ -237,6 +237,20 @@ def test_include_folders_and_macros_are_the_scenarios(tmp_path: Path) -> None:
     assert [row["flows_completed"] for row in ran.runs] == [4]
 
 
+def test_by_the_rules_of_a_course_a_warning_ends_the_run(tmp_path: Path) -> None:
+    (tmp_path / "warned.p4").write_text(PROGRAM.read_text(encoding="utf-8") + "\n#warning finish this exercise\n")
+    warned = {"program": "warned.p4", "routes": "auto"}
+    run(tmp_path, own(warned))
+    for switch in (warned | {"strict": "course"}, {"programs": [{"switch": "s1", **_strict("warned.p4")}]}):
+        with pytest.raises(UserError, match=r"does not compile[^@]*error: #warning finish this exercise"):
+            run(tmp_path, own(switch))
+    run(tmp_path, own(_strict(str(PROGRAM))))
+
+
+def _strict(program: str) -> dict[str, str]:
+    return {"program": program, "strict": "course"}
+
+
 def test_programs_and_their_include_folders_may_stand_in_the_working_folder(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
