@@ -321,6 +321,10 @@ format: $(FORMAT_STAMP) ## Format Rust and Python sources; needs no engine
 bench: setup ## Measure the budgets of docs/reference/performance.md
 	@$(BIN)/python -m benches.budgets
 
+.PHONY: bench-table
+bench-table: setup ## All of bench and bench-large on a quiet machine, into the table of docs/reference/performance.md
+	@$(BIN)/python -m benches.budgets --page
+
 .PHONY: bench-large
 bench-large: setup ## 320 hosts on one thread and two (LARGE_NS=5000000 for the whole run), 1,024 and 8,192 hosts
 	@$(BIN)/python -m benches.budgets --large

@@ -2,7 +2,8 @@
 
 Nothing is asserted, since the machine may be busy; a missed budget is a word in the table. The engine's figures come
 from `cargo bench -p p4cc-netsim`, the others from the installed package. Beside each figure stands its ratio to the one
-that `benches/figures.json` holds for a machine of the same kind; `--keep` writes that file anew.
+that `benches/figures.json` holds for a machine of the same kind; `--keep` writes that file anew, and `--page` (`make
+bench-table`) the table of docs/reference/performance.md from all rows, the long runs among them.
 """
 
 from __future__ import annotations
@@ -19,9 +20,10 @@ from rich.console import Console
 from rich.table import Table
 
 from benches.architectures import architecture_rows
-from benches.large import large_rows
+from benches.large import WHOLE_NS, large_rows
 from benches.live import live_row
 from benches.own_algorithms import own_algorithm_row
+from benches.page import PAGE, build_of_today, page_with
 from benches.row import Row, program_on_path
 from benches.set_up import help_row, set_up_rows
 from benches.table_writes import BATCH, ROOT, insertions_per_second
@@ -33,7 +35,12 @@ FIGURES = ROOT / "benches" / "figures.json"
 
 def main() -> int:
     """Measures and prints."""
+    to_page = "--page" in sys.argv
+    # Before anything is measured: a dirty checkout or a busy machine ends it.
+    build = build_of_today(_machine()) if to_page else None
     rows = large_rows() if "--large" in sys.argv else _rows()
+    if to_page:
+        rows += large_rows(WHOLE_NS)
     kept: dict[str, dict[str, float]] = json.loads(FIGURES.read_text()) if FIGURES.exists() else {}
     before = kept.get(_machine(), {})
     table = Table()
@@ -52,7 +59,9 @@ def main() -> int:
         ratio = f"{row.figure / before[row.what]:.2f}" if before.get(row.what) else ""
         table.add_row(row.what, _figure(row), row.unit, budget, row.verdict, ratio)
     Console(width=None if sys.stdout.isatty() else 120).print(table)
-    if "--keep" in sys.argv:
+    if build is not None:
+        PAGE.write_text(page_with(PAGE.read_text(encoding="utf-8"), rows, build, _figure), encoding="utf-8")
+    if "--keep" in sys.argv or to_page:
         kept[_machine()] = {**before, **{row.what: float(f"{row.figure:.4g}") for row in rows}}
         FIGURES.write_text(json.dumps(kept, indent=1, sort_keys=True) + "\n")
     return 0

@@ -24,9 +24,9 @@ DELAYS_NS = (1_000, 100)
 MEMORY_MB = 400.0
 
 
-def large_rows() -> list[Row]:
+def large_rows(end_ns: int = 0) -> list[Row]:
     """Seconds and packet-hops per second, the largest resident set, the judge of two threads, permutations."""
-    end_ns = int(os.environ.get("LARGE_NS", str(WHOLE_NS // 10)))
+    end_ns = end_ns or int(os.environ.get("LARGE_NS", str(WHOLE_NS // 10)))
     rows: list[Row] = []
     memory_mb = 0.0
     for threads, budget_s in ((1, 25.0), (2, 15.0)):

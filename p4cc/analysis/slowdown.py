@@ -31,7 +31,7 @@ docs/algorithms/metrics.md#slowdown): twice the delay of the path, a full packet
 its headers at the slowest link's rate. It counts the first packet twice, so an undisturbed flow is below 1, and one of
 a few bytes far below; tables and figures by flow size count values below 1 as 1, as those scripts do.
 `slowdown_rate_only` (slowdown A) divides by the payload's time at the slowest link's rate instead, without delay and
-headers: for short flows it mostly shows the delay."""
+headers: for short flows it mostly shows the delay. Where shortest paths have different rates, the fastest counts."""
 """The only definition, also the source of docs/reference/results.md."""
 
 LABEL = "slowdown (FCT / FCT alone)"
@@ -69,7 +69,8 @@ def with_slowdowns(flows: pl.DataFrame, paths: Paths, formulas: Mapping[str, Ide
             continue
         key = (sender, src, dst, size)
         if key not in ideals:
-            rates[src, dst] = paths.between(src, dst).rate_bps
+            # As for the ideal: the fastest way counts where shortest paths have different rates.
+            rates[src, dst] = max(way.rate_bps for way in paths.ways(src, dst))
             ideals[key] = formulas[sender].fct_ns(paths, src, dst, size)
         ideal.append(ideals[key])
         rate_only.append(8e9 * size / rates[src, dst])

@@ -38,8 +38,9 @@ def run(
 
     `scenario` is a file, an experiment's name such as `gst/incast`, a mapping, or a `Scenario`. `changes` maps dotted
     paths of fields to values, `{"topology.senders": 25}`; `overrides` are the same as keywords, `topology__senders=25`.
-    By default, results go to `results/NAME`, or to a separate folder for changed settings. Finished runs are cached: an
-    interrupted call continues where it stopped.
+    By default, results go to `results/NAME`, or to a separate folder for changed settings, or if that folder holds
+    results of another file or another scenario made in Python. Finished runs are cached: an interrupted call continues
+    where it stopped.
 
     `jobs` runs execute in parallel, each on `threads` threads; results depend on neither. The function also works in
     notebooks, which already run an event loop. Raises UserError for an invalid scenario, and InterruptedRunError on

@@ -61,9 +61,9 @@ def reproduce(
     """Run every figure of a paper and compare its numbers with the paper's.
 
     Each figure is a scenario with the paper's numbers, how they are known, and likely causes of deviations. The band of
-    a paper's number follows from how it is known, and a number outside of it is a finding. p4cc's expectations are
-    counted separately. Exit code 1: an expectation is not met; 2: a run failed or a file is wrong; 130: Ctrl-C, after
-    which the same command continues where it stopped.
+    a paper's number follows from how it is known, and a number outside of it is a finding. What it states without a
+    number, and p4cc's own expectations, are counted separately. Exit code 1: one of these is not met; 2: a run failed
+    or a file is wrong; 130: Ctrl-C, after which the same command continues where it stopped.
 
     Without a STUDY, `--all` runs every study and writes `experiments/verdicts.json` (in a checkout; else
     `results/verdicts.json`); `--json` prints the sums of each.

@@ -22,6 +22,12 @@ _SWITCHES = {
 }
 """BMv2's programs, and those that do their work: each knows by its name what it is called as."""
 
+_COMMAND_LINES = ("psa_switch_CLI", "simple_switch_CLI")
+"""Those that edit and complete lines at a terminal."""
+
+_INNER = ".commands"
+"""The folder of what they call, by the same names: the program behind them answers by its name, as BMv2's do."""
+
 _SHELL = "p4runtime-sh"
 """The shell of p4lang's p4runtime-shell."""
 
@@ -71,11 +77,18 @@ def make(folder: Path, *, shadow: bool) -> list[Command]:
             path.unlink(missing_ok=True)
         for command in made:
             path = folder / command.name
-            if command.name in _SWITCHES:
+            if command.name in _COMMAND_LINES:
+                inner = folder / _INNER / command.name
+                inner.parent.mkdir(exist_ok=True)
+                inner.unlink(missing_ok=True)
+                inner.symlink_to(command.runs)
+                path.write_text(_command_line(folder.resolve() / _INNER / command.name), encoding="utf-8")
+            elif command.name in _SWITCHES:
                 # A process is named after its file: `pkill simple_switch` ends what that name started.
                 path.symlink_to(command.runs)
                 continue
-            path.write_text(_script(command), encoding="utf-8")
+            else:
+                path.write_text(_script(command), encoding="utf-8")
             path.chmod(0o755)
     except OSError as error:
         raise UserError(f"cannot write: {error.strerror}", place=str(folder), remedy="choose another folder") from error
@@ -109,6 +122,13 @@ def _script(command: Command) -> str:
     """A script, since a name can be called from anywhere, and by sudo."""
     words = " ".join(shlex.quote(word) for word in command.runs.split(" "))
     return f'#!/bin/sh\n{_MARK}exec {words} "$@"\n'
+
+
+def _command_line(program: Path) -> str:
+    """A script that reads lines at a terminal by Python's `readline`, and leaves other input to the program."""
+    python, words = shlex.quote(sys.executable), shlex.quote(str(program))
+    typed = f'[ -t 0 ] && [ -t 1 ] && exec {python} -m p4cc.drop_in.typed {words} "$@"'
+    return f'#!/bin/sh\n{_MARK}{typed}\nexec {words} "$@"\n'
 
 
 def _is_ours(path: Path) -> bool:

@@ -12,7 +12,7 @@ import polars as pl
 from p4cc.analysis.percentiles import count_column, fewest, percent_of
 from p4cc.reproduce.flows import chosen_flows
 from p4cc.reproduce.rows import of_variant
-from p4cc.scenario.claims import ValueMeasure
+from p4cc.scenario.claims import FarthestMeasure, ValueMeasure
 from p4cc.scenario.distribution_claims import SampleMeasure
 from p4cc.scenario.flow_claims import (
     FlowPercentileMeasure,
@@ -61,6 +61,8 @@ def _count(runs: pl.DataFrame, table: Callable[[str], pl.DataFrame], how: Measur
             return percent, _of_cells(of_variant(table("pod_pairs"), how.variant, how.where), how)
         case ValueMeasure():
             return _of_column(runs, how)
+        case FarthestMeasure():
+            return _count(runs, table, how.of)
         case _:
             return None
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 import polars as pl
 
@@ -21,6 +21,7 @@ from p4cc.scenario.beside_claims import BesideMeasure
 from p4cc.scenario.claims import (
     BinsMeasure,
     CombineMeasure,
+    FarthestMeasure,
     FlowShareMeasure,
     LimitMeasure,
     ModelMeasure,
@@ -50,6 +51,10 @@ if TYPE_CHECKING:
     from p4cc.scenario.where import OfRuns
 
 
+End = Literal["", "least", "most", "either"]
+_OTHER_END: dict[End, End] = {"": "", "least": "most", "most": "least", "either": "either"}
+
+
 @dataclass(frozen=True)
 class Measured:
     """A number, or none if the runs lack it, with remarks."""
@@ -58,6 +63,8 @@ class Measured:
     detail: str = ""
     few: str = ""
     """Why the number is not data, if it has too few values."""
+    end: End = ""
+    """Of a limit that reaches the end of its sweep: the number is `least` this, or `most`, or `either`."""
 
 
 @dataclass(frozen=True)
@@ -128,7 +135,9 @@ def _measure(runs: FigureRuns, how: Measure, known: Mapping[str, Measured]) -> M
         case CombineMeasure():
             return combine(how, known)
         case LimitMeasure():
-            return Measured(_limit(_chosen(runs.runs, how), how.over, how.column, how.at_least))
+            return _limit_of(_chosen(runs.runs, how), how)
+        case FarthestMeasure():
+            return _farthest(runs, how)
         case ValueMeasure():
             return Measured(_value(runs, how), _left_out(_chosen(runs.runs, how), how.column))
         case TableMeasure():
@@ -173,21 +182,52 @@ def combine(how: CombineMeasure, known: Mapping[str, Measured]) -> Measured:
         if name not in known:
             raise UserError(f"no claim {name!r} to combine", remedy=f"claims before it: {', '.join(known) or 'none'}")
     of, to = known[how.of], known[how.to]
-    few = of.few or to.few
+    few, end = of.few or to.few, _end_of(of.end, to.end)
     if of.value is None or to.value is None or (how.kind != "difference" and to.value == 0):
         return Measured(None, few=few)
     match how.kind:
         case "ratio":
-            return Measured(of.value / to.value, few=few)
+            return Measured(of.value / to.value, few=few, end=end)
         case "difference":
-            return Measured(of.value - to.value, few=few)
+            return Measured(of.value - to.value, few=few, end=end)
         case "increase":
-            return Measured((of.value - to.value) / to.value, few=few)
+            return Measured((of.value - to.value) / to.value, few=few, end=end)
+
+
+def _end_of(of: End, to: End) -> End:
+    """The end of a ratio or a difference of two numbers."""
+    other = _OTHER_END[to]
+    return of if other in ("", of) else other if not of else "either"
 
 
 def _chosen(frame: pl.DataFrame, how: OfRuns) -> pl.DataFrame:
     """Rows of the variant where the columns are as asked; raises UserError when there are none."""
     return of_variant(frame, how.variant, how.where)
+
+
+def _limit_of(rows: pl.DataFrame, how: LimitMeasure) -> Measured:
+    """A limit, and whether it is the end of the sweep's values."""
+    limit = _limit(rows, how.over, how.column, how.at_least)
+    last = max(float(value) for value in rows[how.over].to_list())
+    return Measured(limit + how.beside, end="least" if limit >= last else "")
+
+
+def _farthest(runs: FigureRuns, how: FarthestMeasure) -> Measured:
+    """The reading that is farthest from the source's number."""
+    rows = _chosen(runs.runs, how.of)
+    need(rows, *how.by)
+    found: list[tuple[float, str, Measured]] = []
+    for values, of_reading in rows.group_by(*how.by, maintain_order=True):
+        one = _measure(replace(runs, runs=of_reading), how.of, {})
+        if one.value is not None:
+            named = " ".join(f"{name}={_plain(value)}" for name, value in zip(how.by, values, strict=True))
+            found.append((one.value, named, one))
+    if not found:
+        return Measured(None)
+    value, named, one = max(found, key=lambda reading: abs(reading[0] - how.from_number))
+    least, most = min(reading[0] for reading in found), max(reading[0] for reading in found)
+    detail = f"the farthest of {len(found)} readings, from {least:.4g} to {most:.4g}: {named}"
+    return Measured(value, detail, end=one.end)
 
 
 def _limit(rows: pl.DataFrame, over: str, column: str, at_least: float | None = None) -> float:

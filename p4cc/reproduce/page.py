@@ -12,7 +12,7 @@ from p4cc.reproduce.items import place
 from p4cc.reproduce.league import leagues_of
 from p4cc.reproduce.markup import code, linked, plain, slug, table
 from p4cc.reproduce.run import claims_of
-from p4cc.reproduce.sums import COLUMNS, EXPECTED, sums_of
+from p4cc.reproduce.sums import COLUMNS, EXPECTED, STATED, sums_of
 from p4cc.reproduce.table import HEADINGS, cells_of, league_lines, number
 from p4cc.reproduce.verdict import (
     MET,
@@ -22,6 +22,7 @@ from p4cc.reproduce.verdict import (
     WITHIN,
     by_number,
     counts,
+    expected,
     of_readings,
     why_of,
 )
@@ -162,9 +163,13 @@ def _in_short(maker: _Maker, placed: Sequence[Placed]) -> list[str]:
     lines = table(tuple(COLUMNS.values()), [tuple(str(facts[name]) for name in COLUMNS)])
     if not facts["numbers"]:
         lines = ["This source states no number that a run could be compared with."]
-    if any(facts[name] for name in EXPECTED):
-        expected = f"{facts['met']} met, {facts['not_met']} not met"
-        lines += ["", f"Expectations of p4cc's own, in none of these sums: {expected}."]
+    for names, what in (
+        (STATED, "What the source states without a number or with a bound"),
+        (EXPECTED, "Expectations of p4cc's own"),
+    ):
+        met, not_met = (facts[name] for name in names)
+        if met or not_met:
+            lines += ["", f"{what}, in none of these sums: {met} met, {not_met} not met."]
     if not placed:
         lines += ["", "The study does not list what its source shows; its figures are in the study's order."]
     return lines
@@ -225,8 +230,10 @@ def _verdict(maker: _Maker, item: SourceItem, claims: ClaimsByFigure) -> str:
     found = counts(every)
     parts = [f"{found[verdict]} {verdict}" for verdict in (WITHIN, OUTSIDE, NOT_COMPARABLE) if found[verdict]]
     parts += [f"{item.absences} absent"] if item.absences else []
-    parts += [f"expectations: {found[MET]} met"] if found[MET] else []
-    parts += [f"{found[NOT_MET]} not met"] if found[NOT_MET] else []
+    for of_source, what in ((True, "statements"), (False, "own expectations")):
+        of_kind = expected(every, of_source=of_source)
+        several = [f"{of_kind[verdict]} {verdict}" for verdict in (MET, NOT_MET) if of_kind[verdict]]
+        parts += [f"{what}: {several[0]}", *several[1:]] if several else []
     text = ", ".join(f"**{part}**" if part.endswith((OUTSIDE, NOT_MET)) else part for part in parts)
     text = text or "numbers of ours only"
     return f"{text}; in part" if item.not_reproduced else text
@@ -282,19 +289,26 @@ def _figure(
 
 
 def _tables(maker: _Maker, record: Record, listed: Sequence[ClaimRecord]) -> Iterator[str]:
-    """The source's numbers, then what p4cc expects, then what it only shows."""
+    """The source's numbers, what it states otherwise, then what p4cc expects, then what it only shows."""
     stated = [one for one in listed if one["paper"] is not None]
-    expected = [one for one in listed if one["verdict"] in (MET, NOT_MET)]
+    judged = [one for one in listed if one["verdict"] in (MET, NOT_MET)]
     shown = [one for one in listed if one["verdict"] is None]
     if stated:
         headings = ("claim", "source", "where, and how it is known", "ours", "band", "verdict")
         yield from ("", *table(headings, (_stated_row(maker, record, one) for one in _below_their_heads(stated))))
-    if expected:
-        rows = (_row(maker, record, one, ("claim", "band", "ours", "verdict")) for one in expected)
+    if said := [one for one in judged if one["at"]]:
+        headings = ("the source states, without a number or with a bound", "where", "as a band", "ours", "")
+        yield from ("", *table(headings, (_said_row(maker, record, one) for one in said)))
+    if own := [one for one in judged if not one["at"]]:
+        rows = (_row(maker, record, one, ("claim", "band", "ours", "verdict")) for one in own)
         yield from ("", *table(("p4cc expects", "expected", "ours", ""), rows))
     if shown:
-        rows = (_row(maker, record, one, ("claim", "ours")) for one in shown)
-        yield from ("", *table(("shown, not judged", "ours"), rows))
+        headings, columns = ("shown, not judged", "ours"), ("claim", "ours")
+        rows = [_row(maker, record, one, columns) for one in shown]
+        if any(one["apart"] for one in shown):
+            headings = (*headings, "why no number of the source is compared with it")
+            rows = [[*row, maker.words(one["apart"])] for row, one in zip(rows, shown, strict=True)]
+        yield from ("", *table(headings, rows))
 
 
 def _below_their_heads(stated: Sequence[ClaimRecord]) -> list[ClaimRecord]:
@@ -315,6 +329,14 @@ def _stated_row(maker: _Maker, record: Record, claim: ClaimRecord) -> list[str]:
     name = f"{name} ([{changed} change{'s' if changed > 1 else ''}](#history))" if changed else name
     name += _how_it_counts(maker, record, claim)
     return [name, paper, known, f"{ours} ({deviation})" if deviation else ours, band, verdict]
+
+
+def _said_row(maker: _Maker, record: Record, claim: ClaimRecord) -> list[str]:
+    """A statement or a bound of the source."""
+    name, band, ours, verdict = _row(maker, record, claim, ("claim", "band", "ours", "verdict"))
+    changed = len(claim["history"])
+    name = f"{name} ([{changed} change{'s' if changed > 1 else ''}](#history))" if changed else name
+    return [name, maker.words(claim["at"]), band, ours, verdict]
 
 
 def _how_it_counts(maker: _Maker, record: Record, claim: ClaimRecord) -> str:

@@ -22,7 +22,7 @@ from p4cc.figures.draw import chart_of
 from p4cc.files import read_text
 from p4cc.reproduce.markup import plain, table
 from p4cc.reproduce.page import MARKER, study_page
-from p4cc.reproduce.sums import COLUMNS, EXPECTED, total
+from p4cc.reproduce.sums import COLUMNS, EXPECTED, STATED, SUMS, total
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -42,7 +42,7 @@ _INDEX_HEAD = """# Reproduction
 
 Each page follows one source in its order and sets our result next to each figure, table, formula and number.
 `p4cc reproduce STUDY --report` makes a page from the runs of a study. The sums count each number of the source once.
-What p4cc expects of itself is counted apart, with the bounds and ranges that sources state.
+Two sums are apart from these: what a source states without a number or with a bound, and what p4cc expects of itself.
 
 p4cc's repository holds charts, such as `fig6.png.json`, instead of pictures, so its pages show none on GitHub or in a
 fresh checkout. `make docs` draws them.
@@ -63,10 +63,17 @@ Of a share and of an index whose greatest value is 1, the band is a share of wha
 less than the number, but at least half of the last digit that the source prints: 10 % of 0.953 would hold every value
 up to 1.
 
-Where a source leaves something open, its number has several readings. Those that a study claims are judged, and the
-number counts once: within only if each of them that can be compared is within. Other readings that ran are shown
-without a verdict. A number that follows from others of the source is judged and does not count, unless the source
-states it itself. Bounds ("within 50 ms") and ranges ("3 to 5 times") are among the expectations, with their source.
+Where a source leaves something open, its number has several readings. Every reading that ran is judged, and the number
+counts once: within only if each of them that can be compared is within. Of a sweep over many readings the one farthest
+from the source's number is judged. The table of what is shown says why a number that is measured like one of the
+source's is not a reading of it. A limit at the end of its sweep is not comparable, unless it lies beyond the band.
+
+A number that the source states counts, even where it follows from others that it states (85 times is 6800 by 79). A
+number that only follows from others, such as a difference of two, is judged and does not count.
+
+What a source states without a number, as a bound or as a range (no timeout, an order, nearly equal, within 50 ms, 3 to
+5 times) is met or not, and has its own sum: its band is as wide as the statement, and where we chose the width it says
+so. A statement about one run, such as a timeout, is judged by our median run: the source shows one run of each point.
 
 | verdict | meaning |
 |---|---|
@@ -171,10 +178,10 @@ def index_of(folder: Path) -> str:
         if facts is not None and path.name == f"{facts.get('study')}.md":
             every.append(facts)
             link = f"[{plain(str(facts.get('source')))}]({path.name}): {plain(str(facts.get('title')))}"
-            rows.append((link, *(plain(str(facts.get(name, ""))) for name in (*COLUMNS, *EXPECTED))))
+            rows.append((link, *(plain(str(facts.get(name, ""))) for name in SUMS)))
     sums = total(every)
-    rows.append(("all", *(f"**{sums[name]}**" for name in (*COLUMNS, *EXPECTED))))
-    headings = ("source", *COLUMNS.values(), *EXPECTED.values())
+    rows.append(("all", *(f"**{sums[name]}**" for name in SUMS)))
+    headings = ("source", *COLUMNS.values(), *STATED.values(), *EXPECTED.values())
     lines = [f'{MARKER}{{"index": true}} -->', "", _INDEX_HEAD, *table(headings, rows), "", _INDEX_FOOT]
     return "\n".join(lines)
 

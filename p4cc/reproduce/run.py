@@ -18,6 +18,7 @@ from p4cc.reproduce.figure import Figure
 from p4cc.reproduce.items import check
 from p4cc.reproduce.league import League, check_leagues, leagues_of
 from p4cc.reproduce.measure import FigureRuns, Measured, combine, in_order, measure_all
+from p4cc.reproduce.readings import check_readings
 from p4cc.reproduce.table import markdown
 from p4cc.reproduce.verdict import NOT_MET, Record, record
 from p4cc.running.cache_files import FOLDER
@@ -108,7 +109,7 @@ def figures_of(study: StudyFile) -> list[Figure]:
     check(study.path, study.study.items, claims_of(study, figures))
     check_leagues(study, figures)
     _check_points(study, figures)
-    _check_readings(study, figures)
+    check_readings(study.path, [*(of.reproduction for of in figures), *study.study.over_all])
     return figures
 
 
@@ -125,22 +126,6 @@ def _check_points(study: StudyFile, figures: Sequence[Figure]) -> None:
                 check_same_points(claim.name, known[how.of], known[how.to])
             except ValueError as error:
                 raise UserError(str(error), place=str(study.path), remedy="measure both over all points") from error
-
-
-def _check_readings(study: StudyFile, figures: Sequence[Figure]) -> None:
-    """Raises UserError where a claim says that it is another reading of one that is not there, or of another number."""
-    every = [*(of.reproduction for of in figures), *study.study.over_all]
-    known = {f"{of.figure}.{one.name}": one for of in every for one in of.claims}
-    for of in every:
-        for claim in of.claims:
-            head = known.get(claim.counts_as(of.figure))
-            if not claim.same_as or (
-                head is not None and not head.same_as and not head.derived and head.paper == claim.paper
-            ):
-                continue
-            cause = f"claim {of.figure}.{claim.name}: {claim.same_as!r} is no claim of the same number that counts"
-            remedy = "same_as names FIGURE.NAME of the claim that is the first of its readings"
-            raise UserError(cause, place=str(study.path), remedy=remedy)
 
 
 def _of_variants(path: Path, scenario: ScenarioModel, reproduction: Reproduction) -> Reproduction:

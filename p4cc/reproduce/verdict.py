@@ -1,7 +1,8 @@
 """Verdicts from measured numbers: one record per figure, as `--json` prints it.
 
-A source's number is within its band, outside it, or not comparable; an expectation of p4cc is met or not; a number of
-ours has no verdict. What a source has and no run measures is absent: the study lists it with its item.
+A source's number is within its band, outside it, or not comparable; a statement or a bound of the source is met or not,
+and so is what p4cc expects of itself; a number of ours has no verdict. What a source has and no run measures is absent:
+the study lists it with its item.
 """
 
 from __future__ import annotations
@@ -55,6 +56,8 @@ class Judged(TypedDict):
     """The part of the source's number that its band is a share of; null for numbers of no source."""
     counts_as: str
     """The number of the source, as FIGURE.NAME of the claim that has it; empty for what does not count as one."""
+    at: str
+    """Where the source states it; empty for what p4cc expects of itself."""
 
 
 class ClaimRecord(Judged):
@@ -63,8 +66,6 @@ class ClaimRecord(Judged):
     name: str
     text: str
     unit: str
-    at: str
-    """Where the source states it."""
     reading: str
     """How it is known, which decides the band."""
     band: BandRecord | None
@@ -75,6 +76,8 @@ class ClaimRecord(Judged):
     reason: str
     """Why it is not comparable, or of too few values."""
     note: str
+    apart: str
+    """Of a number of ours: why it is no reading of the source's number that is measured so."""
     history: list[ChangeRecord]
 
 
@@ -109,16 +112,18 @@ def judge(number: Number, measured: Measured, figure: str, shared: Sequence[Chan
         derived="",
         reason="",
         note="",
+        apart="",
         history=[],
     )
     if isinstance(number, Claim):
         _of_source(made, number)
         made["counts_as"], made["derived"] = number.counts_as(figure), number.derived
-        made["reason"] = number.not_comparable or measured.few or (NO_DATA if measured.value is None else "")
+        made["reason"] = number.not_comparable or measured.few or _no_data(measured, number)
         within = measured.value is not None and number.range.holds(measured.value)
         made["verdict"] = NOT_COMPARABLE if made["reason"] else WITHIN if within else OUTSIDE
     elif isinstance(number, Expectation):
         met = measured.value is not None and number.band.holds(measured.value)
+        made["at"] = number.at
         made["band"] = BandRecord(min=number.band.min, max=number.band.max, source=number.band.source)
         made["verdict"] = MET if met else NOT_MET
     else:
@@ -129,6 +134,15 @@ def judge(number: Number, measured: Measured, figure: str, shared: Sequence[Chan
             notes.append(number.cause)
     made["note"] = "; ".join(notes)
     return made
+
+
+def _no_data(measured: Measured, claim: Claim) -> str:
+    """Why a measured number cannot be judged: there is none, or the sweep ends before the band does."""
+    value, (low, high) = measured.value, claim.range
+    if value is None:
+        return NO_DATA
+    beyond = {"": True, "least": value > high, "most": value < low, "either": False}
+    return "" if beyond[measured.end] else "a sweep ends there: the number itself was not reached"
 
 
 def _of_source(made: ClaimRecord, claim: Claim) -> None:
@@ -160,6 +174,8 @@ def record(title: str, reproduction: Reproduction, measured: Mapping[str, Measur
     """A figure's record."""
     figure, shared = reproduction.figure, reproduction.history
     claims = [judge(one, measured[one.name], figure, shared) for one in reproduction.measured]
+    for claim in claims:
+        claim["apart"] = "" if claim["verdict"] else reproduction.why_apart(claim["name"])
     notes = [
         f"{claim['verdict']}: {claim['name']}: {why_of(claim)}"
         for claim in claims
@@ -200,11 +216,15 @@ def of_readings(claims: Iterable[Judged]) -> Verdict:
 
 
 def counts(claims: Iterable[Judged]) -> Counter[str]:
-    """How many numbers of the source and expectations have each verdict."""
-    every = list(claims)
-    found = Counter[str](of_readings(readings) for readings in by_number(every).values())
-    found.update(claim["verdict"] for claim in every if claim["verdict"] in (MET, NOT_MET))
-    return found
+    """How many numbers of the source have each verdict."""
+    return Counter[str](of_readings(readings) for readings in by_number(claims).values())
+
+
+def expected(claims: Iterable[Judged], *, of_source: bool) -> Counter[str]:
+    """How many statements and bounds of the source are met and are not; or how many of p4cc's own expectations."""
+    return Counter[str](
+        claim["verdict"] for claim in claims if claim["verdict"] in (MET, NOT_MET) and bool(claim["at"]) == of_source
+    )
 
 
 def is_near(readings: Iterable[Judged]) -> bool:

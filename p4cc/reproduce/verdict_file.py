@@ -46,7 +46,6 @@ class Made(TypedDict):
 class Entry(Judged):
     """One number."""
 
-    at: str
     reading: str
     band: list[float | None]
     deviation_percent: float | None

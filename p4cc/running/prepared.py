@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -130,4 +131,7 @@ def _destination(request: RunRequest, scenario: ScenarioModel) -> Destination:
     file, results = request.made_of or request.scenario, Path("results")
     asked_for = request.out or request.driver.folder(results, scenario.name)
     name = scenario.name if settings == SETTINGS_AS_WRITTEN else f"{scenario.name}-{settings}"
+    if request.text is not None and asked_for is None:
+        # No file tells scenarios of Python apart, so their content does.
+        file = file.with_name(f"python-{hashlib.sha256(request.text.encode()).hexdigest()[:8]}")
     return destination_of(asked_for or results / name, file, identity, is_asked_for=asked_for is not None)

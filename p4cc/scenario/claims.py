@@ -7,6 +7,7 @@ changes after a run.
 from __future__ import annotations
 
 import re
+from fnmatch import fnmatchcase
 from typing import TYPE_CHECKING, Annotated, Literal, Self
 
 from pydantic import Field, model_validator
@@ -49,6 +50,7 @@ class LimitMeasure(OfRuns):
     """Column of the runs table."""
     at_least: float | None = None
     """Minimum value of the column; if absent, the column must be 0."""
+    beside: float = Field(default=0.0, description="Number added to it, such as flows that are not swept.")
 
 
 class ValueMeasure(OfRuns):
@@ -211,8 +213,24 @@ class ReadingsMeasure(OfRuns):
     """Minimum value of the column; if absent, the column must be 0."""
 
 
+class FarthestMeasure(Model):
+    """Of all combinations of swept values (readings of the source), the value that is farthest from the source's.
+
+    A source's number is within for every reading if it is for this one. The note has the range of all.
+    """
+
+    kind: Annotated[Literal["farthest"], KIND]
+    of: Annotated[LimitMeasure | ValueMeasure, Field(discriminator="kind")]
+    """The number that each reading has."""
+    by: Annotated[list[str], Field(min_length=1, max_length=6)]
+    """Swept columns whose values form the readings."""
+    from_number: float
+    """The source's number."""
+
+
 Measure = Annotated[
     LimitMeasure
+    | FarthestMeasure
     | ValueMeasure
     | TableMeasure
     | BinsMeasure
@@ -251,12 +269,38 @@ class Number(Model):
 
 
 class Expectation(Number):
-    """What p4cc expects of itself: sanity, orders, monotony, bounds. It counts in no reproduction's sum."""
+    """What a source states without a number, or with a bound, if `at` says where; else what p4cc expects of itself.
+
+    Sanity, orders, monotony, bounds. The two are counted apart, and neither among the source's numbers.
+    """
 
     band: Band
     """Where the value should fall."""
+    at: str = Field(
+        default="",
+        max_length=400,
+        description="Where a source states the bound, the order or the yes or no; nothing for p4cc's own expectations.",
+    )
     cause: str = Field(default="", description="Likely cause of a value outside the band.")
     history: History = Field(default=[], description="Changes after a run.")
+
+
+class Also(Model):
+    """Variants that are other readings of a number."""
+
+    variants: Annotated[list[str], Field(min_length=1, max_length=16)]
+    """Their names."""
+    cause: str = Field(default="", description="Likely cause of a value outside the band.")
+    history: History = Field(default=[], description="Changes after a run.")
+
+
+class Apart(Model):
+    """Numbers that are measured as one of the source's is, and are no readings of it."""
+
+    numbers: Annotated[list[Annotated[str, Field(min_length=1)]], Field(min_length=1, max_length=64)]
+    """Their names; `*` is a wildcard."""
+    why: Annotated[str, Field(min_length=1, max_length=400)]
+    """Why no number of the source is compared with them."""
 
 
 class Claim(Number, Stated):
@@ -276,12 +320,42 @@ class Claim(Number, Stated):
         description="How the number follows from others of the source that are claimed, if the source does not state "
         "it itself. It is judged, but does not count.",
     )
+    also: Also | None = Field(
+        default=None,
+        description="Further variants that are readings of the same number: each becomes a claim of its own, with "
+        "`same_as` this one.",
+    )
     history: History = Field(default=[], description="Changes after a run.")
 
     @model_validator(mode="after")
     def _filters_are_cited(self) -> Self:
         check_citations(self.measure)
+        how = self.measure
+        if isinstance(how, FarthestMeasure) and how.from_number != self.paper:
+            raise ValueError(f"from_number is {how.from_number:g}, and the source's number is {self.paper:g}")
+        if self.also is not None and not isinstance(how, OfRuns):
+            raise ValueError("`also` needs a measure of a variant's runs")
         return self
+
+    def readings(self) -> list[Claim]:
+        """This claim, then one for each variant of `also`."""
+        also = self.also
+        if also is None:
+            return [self]
+        return [self.model_copy(update={"also": None}), *(self._as(variant, also) for variant in also.variants)]
+
+    def _as(self, variant: str, also: Also) -> Claim:
+        return self.model_copy(
+            update={
+                "also": None,
+                "name": f"{self.name}_{_slug(variant)}",
+                "text": f"{self.text}; as {variant}",
+                "measure": self.measure.model_copy(update={"variant": variant}),
+                "same_as": self.same_as or ("" if self.derived else self.name),
+                "cause": also.cause or self.cause,
+                "history": also.history,
+            }
+        )
 
     def counts_as(self, figure: str) -> str:
         """The number of the source, as FIGURE.NAME of the claim that has it; nothing for a derived one."""
@@ -290,6 +364,10 @@ class Claim(Number, Stated):
         if not self.same_as:
             return f"{figure}.{self.name}"
         return self.same_as if "." in self.same_as else f"{figure}.{self.same_as}"
+
+
+def _slug(variant: str) -> str:
+    return re.sub("[^a-z0-9]+", "_", variant.lower()).strip("_")
 
 
 EACH = "*"
@@ -314,7 +392,7 @@ class EachVariant(Number):
 
     def name_of(self, variant: str) -> str:
         """The name of one variant's number."""
-        return f"{self.name}_{re.sub('[^a-z0-9]+', '_', variant.lower()).strip('_')}"
+        return f"{self.name}_{_slug(variant)}"
 
     def number_of(self, variant: str) -> Number:
         """The number of one variant."""
@@ -333,9 +411,16 @@ class Reproduction(Model):
     """The figure's name in the paper."""
     note: str = ""
     """Remarks for the reader of the table."""
-    claims: list[Claim] = Field(default=[], max_length=64, description="The source's numbers.")
-    expectations: list[Expectation] = Field(default=[], max_length=64, description="What p4cc expects of itself.")
+    claims: list[Claim] = Field(default=[], max_length=128, description="The source's numbers.")
+    expectations: list[Expectation] = Field(
+        default=[], max_length=64, description="Bounds and statements of the source, and what p4cc expects of itself."
+    )
     numbers: list[Number] = Field(default=[], max_length=1_000, description="Numbers that are shown and not judged.")
+    apart: list[Apart] = Field(
+        default=[],
+        max_length=32,
+        description="Of `numbers` that are measured as one of the source's is: why they are no readings of it.",
+    )
     each_variant: list[EachVariant] = Field(
         default=[],
         max_length=16,
@@ -354,6 +439,10 @@ class Reproduction(Model):
             raise ValueError("no number is claimed: give claims, expectations, numbers or each_variant")
         _differ([one.name for one in (*self.measured, *self.each_variant)])
         self._same_points()
+        shown = [one.name for one in self.numbers]
+        for wanted in (name for one in self.apart for name in one.numbers):
+            if not any(fnmatchcase(name, wanted) for name in shown):
+                raise ValueError(f"apart: no number {wanted!r} is shown")
         return self
 
     def _same_points(self) -> None:
@@ -366,9 +455,14 @@ class Reproduction(Model):
 
     def of(self, variants: Sequence[str]) -> Reproduction:
         """With a number for each of these variants instead of one for all; raises ValueError."""
+        claims = [reading for claim in self.claims for reading in claim.readings()]
         numbers = [*self.numbers, *(one.number_of(variant) for one in self.each_variant for variant in variants)]
-        _differ([one.name for one in (*self.claims, *self.expectations, *numbers)])
-        return self.model_copy(update={"numbers": numbers})
+        _differ([one.name for one in (*claims, *self.expectations, *numbers)])
+        return self.model_copy(update={"claims": claims, "numbers": numbers})
+
+    def why_apart(self, name: str) -> str:
+        """Why a number that is shown is no reading of a source's number, if it says so."""
+        return next((one.why for one in self.apart if any(fnmatchcase(name, each) for each in one.numbers)), "")
 
 
 def spans(measure: Measure) -> dict[str, Cited]:

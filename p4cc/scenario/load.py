@@ -7,12 +7,13 @@ from __future__ import annotations
 
 import json
 import re
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from pydantic import ValidationError
 
 from p4cc import _engine
-from p4cc.bundled import find_scenario
+from p4cc.bundled import find_program, find_scenario, is_builtin_file
 from p4cc.errors import UserError
 from p4cc.scenario.base import dotted
 from p4cc.scenario.fabric import RdmaTransport
@@ -29,7 +30,6 @@ from topos import TopologyError
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
-    from pathlib import Path
 
     from p4cc import spec
     from p4cc.algorithms import Algorithm as Entry
@@ -234,13 +234,20 @@ def _config(chosen: Algorithm, own: list[UserSender]) -> spec.AlgorithmSpec:
 def sender_config(scenario: ScenarioModel, sender: Sender) -> ForEngine:
     """A sender's configuration with stand-ins for the thresholds, which the controller's plan gives later."""
     own: list[UserSender] = []
-    profile = _own_profile(sender) or scenario.switch.ecn_profile or "gst"
+    profile = _own_profile(sender) or scenario.switch.ecn_profile or _usual_profile(scenario, sender)
     cc: spec.AlgorithmConfig = {}
     if sender.congestion_avoidance is not None:
         cc["congestion_avoidance"] = _config(sender.congestion_avoidance, own)
     cc["slow_start"] = _config(sender.slow_start, own)
     config = scenario.window_transport.config(sender.transport, profile, cc, _ANY_PATH)
     return json.dumps(config), [one.for_engine() for one in own]
+
+
+def _usual_profile(scenario: ScenarioModel, sender: Sender) -> EcnProfile | None:
+    """The default of p4cc's programs; None for a user's, whose default follows from its tables once it is compiled."""
+    common = (isinstance(sender, Variant) and sender.program) or scenario.switch.program
+    names = (common, *(one.program for one in scenario.switch.programs))
+    return "gst" if any(is_builtin_file(find_program(Path(name))) for name in names) else None
 
 
 def _own_profile(sender: Sender) -> EcnProfile | None:

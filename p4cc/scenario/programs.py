@@ -35,8 +35,8 @@ class ProgramSource(Model):
     defines: list[Name] = Field(default=[], max_length=256, description="Preprocessor macros: NAME or NAME=VALUE.")
     p4info: FileName | None = None
     """P4Info for BMv2 JSON, with the ids that a controller uses; p4cc generates one if absent."""
-    strict: Literal["tofino"] | None = None
-    """Target chip: whatever it rejects is reported as an error (docs/reference/p4-support.md)."""
+    strict: Literal["course", "tofino"] | None = None
+    """Rules whose violations are errors: what a chip rejects, or every warning (docs/reference/p4-support.md)."""
 
 
 class SwitchProgram(ProgramSource):

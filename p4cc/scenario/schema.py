@@ -126,8 +126,8 @@ class AnyProgramSettings(Model):
     defines: list[Name] = Field(default=[], max_length=256, description="Preprocessor macros: NAME or NAME=VALUE.")
     p4info: FileName | None = None
     """P4Info for BMv2 JSON, with the ids that a controller uses; p4cc generates one if absent."""
-    strict: Literal["tofino"] | None = None
-    """Target chip: whatever it rejects is reported as an error (docs/reference/p4-support.md)."""
+    strict: Literal["course", "tofino"] | None = None
+    """Rules whose violations are errors: what a chip rejects, or every warning (docs/reference/p4-support.md)."""
     programs: list[SwitchProgram] = Field(
         default=[], max_length=1_024, description="Programs of individual switches; the last match wins."
     )
@@ -322,9 +322,13 @@ class Transport(Model):
         return {"mss_bytes": _MTU_BYTES - header_bytes(data.get("packets"), data.get("ip")), **data}
 
     def config(
-        self, changes: Mapping[str, Parameter], ecn_profile: EcnProfile, cc: spec.AlgorithmConfig, path: UsualPath
+        self,
+        changes: Mapping[str, Parameter],
+        ecn_profile: EcnProfile | None,
+        cc: spec.AlgorithmConfig,
+        path: UsualPath,
     ) -> spec.SenderConfig:
-        """The engine's form with a sender's `changes`; defaults follow from the path."""
+        """The engine's form with a sender's `changes`; defaults follow from the path. A profile may be unknown yet."""
         shared = self.model_dump(exclude={"kind", "headers"}, exclude_none=True)
         shared.setdefault("rwnd", path.rwnd)
         made: dict[str, Any] = {**shared, **changes, "ecn_profile": ecn_profile, "cc": cc}

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pytest
 
@@ -13,9 +14,12 @@ from p4cc.reproduce.markup import slug
 from p4cc.reproduce.models import rise_in_rounds
 from p4cc.reproduce.run import claims_of, figures_of
 from p4cc.reproduce.study import known_studies
-from p4cc.scenario.claims import CombineMeasure, RoundModelMeasure, WorstRatioMeasure
+from p4cc.scenario.claims import CombineMeasure, FarthestMeasure, RoundModelMeasure, WorstRatioMeasure
 from p4cc.scenario.distribution_claims import KolmogorovMeasure, Rows, ShiftMeasure
 from p4cc.scenario.where import OfRuns
+
+if TYPE_CHECKING:
+    from p4cc.scenario.claims import Reproduction
 
 FIGURES = {
     "bolt": ["join", "places", "incast", "flood", "hadoop", "fast"],
@@ -105,7 +109,7 @@ def test_what_claims_name_is_there(figures: dict[str, list[Figure]]) -> None:
         for figure in of:
             variants = {variant.name for variant in figure.scenario.variants}
             for claim in figure.reproduction.measured:
-                how = claim.measure
+                how = claim.measure.of if isinstance(claim.measure, FarthestMeasure) else claim.measure
                 if isinstance(how, OfRuns | RoundModelMeasure | Rows):
                     assert how.variant in variants, f"{name} figure {figure.name}: {claim.name}"
                 if isinstance(how, KolmogorovMeasure | ShiftMeasure):
@@ -152,3 +156,60 @@ def test_a_page_has_the_items_of_its_study_in_their_order(page: Path) -> None:
     """The remedy: `p4cc reproduce NAME --report-to docs/reproduction`."""
     shown = re.findall(r'<a id="item-([a-z0-9-]+)"></a>', page.read_text(encoding="utf-8"))
     assert shown == [slug(item.item) for item in known_studies()[page.stem].study.items]
+
+
+# ---- what counts as a number of a source, and what does not ----
+
+SOURCES = {
+    "d3": "D3 2011",
+    "gst": "GST 2017",
+    "prague": "RFC 9332",
+    "rfb_ss": "RFB-SS",
+    "skew": "the report",
+    "timely": "TIMELY 2015",
+}
+"""How each study cites its source."""
+
+
+def all_of(name: str, figures: dict[str, list[Figure]]) -> list[Reproduction]:
+    """What a study measures."""
+    return [*(figure.reproduction for figure in figures[name]), *known_studies()[name].study.over_all]
+
+
+def test_a_yes_or_no_or_a_place_is_no_number_of_a_source(figures: dict[str, list[Figure]]) -> None:
+    """A sender that finishes, a timeout and a rank were once numbers with bands of 10 %: they are statements."""
+    for name in figures:
+        for of in all_of(name, figures):
+            for claim in of.claims:
+                how = claim.measure
+                assert how.kind not in ("outcome", "flow_rank", "model_peak"), f"{name}: {of.figure}.{claim.name}"
+                assert getattr(how, "seeds", "") != "share_above_0", f"{name}: {of.figure}.{claim.name}"
+
+
+def test_timeouts_are_those_of_the_median_run(figures: dict[str, list[Figure]]) -> None:
+    """Limits were of the median run and timeouts of any: one statistic decides for all."""
+    judged = [(of, one) for of in all_of("gst", figures) for one in (*of.claims, *of.expectations)]
+    counted = [one for _, one in judged if str(getattr(one.measure, "column", "")).endswith("timeouts")]
+    assert len(counted) > 20
+    assert {getattr(one.measure, "seeds", "median") for one in counted} == {"median"}
+
+
+@pytest.mark.parametrize("name", SOURCES)
+def test_statements_cite_their_source_and_own_expectations_do_not(name: str, figures: dict[str, list[Figure]]) -> None:
+    source = SOURCES[name]
+    for of in all_of(name, figures):
+        for claim in of.claims:
+            assert claim.at.startswith(source), f"{of.figure}.{claim.name}"
+        for one in of.expectations:
+            where = f"{of.figure}.{one.name}"
+            assert not one.at or one.at.startswith(source), where
+            assert one.at or not one.band.source.startswith(source), f"{where} is of the source: say where in `at`"
+
+
+def test_no_number_that_is_shown_has_the_source_beside_it(figures: dict[str, list[Figure]]) -> None:
+    """`(the paper: 16)` in a text was a comparison without a verdict."""
+    for name in figures:
+        for of in all_of(name, figures):
+            for one in of.numbers:
+                beside = "the paper:" in one.text or "the source:" in one.text
+                assert not beside or of.why_apart(one.name), f"{name}: {of.figure}.{one.name}"

@@ -10,10 +10,13 @@ import pytest
 
 from p4cc.drop_in import folder as drop_in
 from tests.switchd.namespaces import PATIENCE_S, wait_for
+from tests.switchd.terminal import END, UP, Terminal
 from tests.switchd.test_thrift import connect, free_port
 
 HERE = Path(__file__).parent
 PROGRAM = HERE / "commands.p4"
+PROMPT = "RuntimeCmd: "
+TABLE = "ingress.exact_match"
 INTRODUCTION = "Obtaining JSON from switch...\nDone\nControl utility for runtime P4 table manipulation\n"
 
 
@@ -135,3 +138,35 @@ def test_no_switch_is_said_in_bmv2s_words(commands: Path) -> None:
     )
     assert done.returncode == 1
     assert done.stdout.startswith("Could not connect to thrift client on port ")
+
+
+@pytest.fixture
+def terminal(commands: Path, port: int) -> Generator[Terminal]:
+    """The command line of a running switch at its prompt."""
+    terminal = Terminal([str(commands / "simple_switch_CLI"), "--thrift-port", str(port)])
+    terminal.until(PROMPT)
+    yield terminal
+    terminal.close()
+
+
+def test_tab_completes_commands_tables_and_their_actions(terminal: Terminal) -> None:
+    terminal.type("table_nu\t")
+    terminal.until("table_num_entries")
+    terminal.type(" ingress.exa\t")
+    terminal.until(TABLE)
+    terminal.type("\n")
+    assert terminal.until(PROMPT).strip() == "0"
+    terminal.type(f"table_set_default {TABLE} ingress.rew\t")
+    terminal.until("ingress.rewrite")
+
+
+def test_arrows_bring_back_what_was_typed(terminal: Terminal) -> None:
+    terminal.type("show_tables\n")
+    shown = terminal.until(PROMPT)
+    assert TABLE in shown
+    terminal.type("no_such_command\n")
+    terminal.until(PROMPT)
+    terminal.type(f"{UP}{UP}\n")
+    assert TABLE in terminal.until(PROMPT)
+    terminal.type(END)
+    assert terminal.process.wait(PATIENCE_S) == 0

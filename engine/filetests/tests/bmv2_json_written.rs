@@ -6,14 +6,11 @@ use serde_json::Value;
 use std::path::{Path, PathBuf};
 
 /// Cases that the format, or BMv2, cannot express, and why; p4c refuses them too.
-const REFUSED: [(&str, &str); 7] = [
+const REFUSED: [(&str, &str); 4] = [
     ("checksum16", "more than conditions and calls"),
-    ("controls", "applied at two places with different code after it"),
     ("deparser_calls", "code after emit"),
     ("dont_care_types", "cells that start with a value"),
-    ("exit_copies", "applied at two places with different code after it"),
     ("psa_externs", "cells that start with a value"),
-    ("order_of_exits", "applied at two places with different code after it"),
 ];
 
 /// Metadata that PSA's deparsers give to clones, and to packets that go again: psa_switch has none.

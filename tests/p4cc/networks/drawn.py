@@ -10,10 +10,11 @@ from random import Random
 from typing import TYPE_CHECKING, Any
 
 from p4cc.algorithms import registry
-from topos import generate
+from topos import generate, topology_from_plain
 
 if TYPE_CHECKING:
     from p4cc.algorithms import Algorithm
+    from topos import Topology
 
 Plain = dict[str, Any]
 _RATES = (10e6, 100e6, 1e9, 10e9, 25e9, 40e9, 100e9, 200e9, 400e9, 800e9, 1.6e12)
@@ -43,48 +44,59 @@ HOUR_NS = 3_600_000_000_000
 
 def drawn(number: int) -> Plain:
     """The scenario of a number."""
-    random = Random(number)
+    random, wider = Random(number), Random(f"wider {number}")
     rate_bps = int(random.choice(_RATES))
     topology = _topology(random, rate_bps)
-    graph = generate(topology["kind"], {name: value for name, value in topology.items() if name != "kind"})
+    shape_fields = {name: value for name, value in topology.items() if name != "kind"}
+    graph = generate(topology["kind"], shape_fields)
+    capacity_pkts = topology["queue_capacity_pkts"]
+    if wider.random() < 0.3:
+        topology = _widened(wider, graph, 4 * rate_bps)
+        graph = topology_from_plain({name: value for name, value in topology.items() if name != "kind"})
     rtt_ns = 2 * sum(link.delay_ns for link in graph.links) + int(80 * 12_000e9 / rate_bps)
     is_paced = random.random() < 0.6
     variant, switch, transport = (_paced if is_paced else _window)(random, rate_bps)
-    switch["thresholds"] = _thresholds(random, topology["queue_capacity_pkts"])
+    switch["thresholds"] = _thresholds(random, capacity_pkts)
     hosts = [host.name for host in graph.hosts]
     traffic, total_bytes = _traffic(random, rate_bps, hosts, transport["mss_bytes"])
-    if traffic["kind"] in ("rounds", "collective"):
+    items = [traffic]
+    if random.random() < 0.5:
+        traffic["priority"] = random.randrange(7)
+        if wider.random() < 0.5:
+            more, total_bytes = _more_traffic(wider, rate_bps, hosts, transport["mss_bytes"], total_bytes)
+            items += more
+        buffer = _buffer(random, items, rate_bps * 4 * max(link.delay_ns for link in graph.links))
+        switch.update({"buffer": buffer} if buffer else {})
+    if any(item["kind"] in ("rounds", "collective") for item in items):
         # What is written piece by piece is not read.
         transport.pop("reads", None)
-    if random.random() < 0.5:
-        traffic["priority"] = priority = random.randrange(7)
-        if random.random() < 0.7:
-            # Room for what is on the way when each port of a switch is paused.
-            on_way_bytes = int(rate_bps * 4 * max(link.delay_ns for link in graph.links) / 8e9) + (1 << 20)
-            switch["buffer"] = {"bytes": 32 * on_way_bytes, "lossless_priorities": [priority]}
-        elif random.random() < 0.5:
-            switch["buffer"] = {"bytes": 1 << 20, "lossless_priorities": []}
+    if wider.random() < 0.3:
+        switch["ecmp_weights"] = "capacity"
+    slowed = _scheduled(wider, switch, rate_bps) if wider.random() < 0.4 else 0
     jitter_ns = random.choice((0, 0, 100, 10_000))
-    faults = _faults(random, [(link.a, link.b) for link in graph.links], rtt_ns)
+    faults = _faults(random, sorted({(link.a, link.b) for link in graph.links}), rtt_ns)
     # Longer than any queue here lasts, so that what is repeated was lost.
-    queue_ns = int(topology["queue_capacity_pkts"] * 8e9 * (transport["mss_bytes"] + 128) / rate_bps)
+    queue_ns = max(1, slowed) * int(capacity_pkts * 8e9 * (transport["mss_bytes"] + 128) / rate_bps)
     noise_ns = jitter_ns + transport.get("host_delay_exp_ns", 0) + transport.get("rtt_noise_exp_ns", 0)
-    busy_ns = int(8e9 * total_bytes / rate_bps)
+    busy_ns = max(1, slowed) * int(8e9 * total_bytes / rate_bps)
     # `dualpi2.p4` serves L4S packets first as long as there are any: ACKs, which are classic, wait for
-    # all of them.
-    starved_ns = busy_ns if switch["program"].endswith("dualpi2.p4") else 0
-    rto_ns = 4 * rtt_ns + 6 * queue_ns + 100 * noise_ns + starved_ns
+    # all of them. So do packets of queues that come last, or whose turns are rare, and ACKs of requests
+    # behind what their host sends.
+    answers = any(item["kind"] in ("rounds", "collective") for item in items)
+    is_starved = switch["program"].endswith("dualpi2.p4") or slowed or answers or len(items) > 1
+    starved_ns = (4 if slowed else 1) * busy_ns if is_starved else 0
+    rto_ns = min(4 * rtt_ns + 6 * queue_ns + 100 * noise_ns + starved_ns, HOUR_NS)
     if is_paced:
-        transport["rto_ns"] = min(rto_ns, HOUR_NS)
+        transport["rto_ns"] = rto_ns
     else:
-        transport.update(rto_min_ns=rto_ns, rto_init_ns=rto_ns, rto_max_ns=8 * rto_ns)
+        transport.update(rto_min_ns=rto_ns, rto_init_ns=rto_ns, rto_max_ns=min(8 * rto_ns, HOUR_NS))
     # Each window may wait for a delayed ACK, half of a timeout.
     windows = 0 if is_paced else total_bytes // transport["mss_bytes"] // transport["rwnd"]
     return {
         "name": f"drawn-{number}",
         "topology": topology,
         "switch": switch,
-        "traffic": traffic,
+        "traffic": items,
         "transport": transport,
         "variants": [{"name": "sender", **variant}],
         "faults": faults,
@@ -93,6 +105,66 @@ def drawn(number: int) -> Plain:
         "stop_ns": min(HOUR_NS, 1_000 * busy_ns + (2_000 + windows) * rto_ns),
         "record": {"windows_interval_ns": None, "queues_interval_ns": None},
     }
+
+
+def _widened(random: Random, graph: Topology, most_bps: int) -> Plain:
+    """The graph with several links between some switches, and faster ones; links of two switches are of one kind."""
+    plain = graph.to_plain()
+    switches = {switch.name for switch in graph.switches}
+    links: list[Plain] = []
+    for link in graph.links:
+        one: Plain = link.model_dump(exclude_none=True, exclude={"a_port", "b_port"})
+        is_inner = {link.a, link.b} <= switches
+        if is_inner and random.random() < 0.3:
+            faster_bps = min(most_bps, 1_600_000_000_000, one["rate_bps"] * random.choice((2, 3, 4)))
+            one["rate_bps"] = max(one["rate_bps"], faster_bps)
+        links += [one] * (random.choice((1, 2, 2, 3, 4)) if is_inner else 1)
+    return {"kind": "custom", "hosts": plain["hosts"], "switches": plain["switches"], "links": links}
+
+
+def _scheduled(random: Random, switch: Plain, rate_bps: int) -> int:
+    """Gives some ports levels, turns and rates; returns how many times slower than a link their queues may be."""
+    slowed = 1
+    switch["schedulers"] = schedulers = list[Plain]()
+    for _ in range(random.choice((1, 1, 2))):
+        queues: list[Plain] = []
+        for queue in sorted(random.sample(range(8), random.randint(1, 8))):
+            settings: Plain = {"queue": queue}
+            if random.random() < 0.7:
+                settings["level"] = random.choice((0, 3, 7))
+            if random.random() < 0.7:
+                settings["weight"] = random.choice((1, 2, 10, 1_023))
+            if random.random() < 0.3:
+                slower = random.choice((1, 2, 4))
+                slowed = max(slowed, slower)
+                settings["rate_bps"] = rate_bps // slower
+                settings["burst_bytes"] = random.choice((0, 1, 1_500, 100_000))
+            queues.append(settings)
+        unit = {"unit": "packets"} if random.random() < 0.3 else {"quantum_bytes": random.choice((256, 1_538, 1 << 20))}
+        schedulers.append({"to": random.choice(("*", "*", "h*", "s*")), **unit, "queues": queues})
+    return slowed
+
+
+def _more_traffic(
+    random: Random, rate_bps: int, hosts: list[str], segment_bytes: int, total_bytes: int
+) -> tuple[list[Plain], int]:
+    """Traffic of other classes, and the bytes of all."""
+    items: list[Plain] = []
+    for at in range(random.randint(1, 2)):
+        item, item_bytes = _traffic(random, rate_bps, hosts, segment_bytes)
+        items.append({"name": f"more{at}", **item, "priority": random.randrange(7)})
+        total_bytes += item_bytes
+    return items, total_bytes
+
+
+def _buffer(random: Random, items: list[Plain], way_ns_bits: int) -> Plain | None:
+    """A shared buffer, lossless or not; `way_ns_bits` are the bits on the way of a fast link, times 10^9."""
+    if random.random() < 0.7:
+        # Room for what is on the way when each port of a switch is paused.
+        priorities = sorted({item["priority"] for item in items})
+        on_way_bytes = int(way_ns_bits / 8e9) + (1 << 20)
+        return {"bytes": 32 * len(priorities) * on_way_bytes, "lossless_priorities": priorities}
+    return {"bytes": 1 << 20, "lossless_priorities": []} if random.random() < 0.5 else None
 
 
 def _topology(random: Random, rate_bps: int) -> Plain:

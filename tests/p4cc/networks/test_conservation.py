@@ -29,10 +29,18 @@ def test_a_number_is_one_scenario_and_all_kinds_come() -> None:
         (variant,) = scenario["variants"]
         kinds = ("rate_control", "congestion_avoidance", "slow_start")
         seen.update(variant[kind]["name"] for kind in kinds if kind in variant)
-        seen.update((scenario["topology"]["kind"], scenario["traffic"]["kind"], scenario["switch"]["program"]))
-        seen.update(key for key in ("buffer",) if key in scenario["switch"])
+        seen.update((scenario["topology"]["kind"], scenario["switch"]["program"]))
+        seen.update(item["kind"] for item in scenario["traffic"])
+        seen.update(key for key in ("buffer", "ecmp_weights", "schedulers") if key in scenario["switch"])
+        schedulers = scenario["switch"].get("schedulers", [])
+        seen.update(key for one in schedulers for queue in one["queues"] for key in queue)
+        seen.update(one.get("unit", "bytes") for one in schedulers)
+        links = Counter((link["a"], link["b"]) for link in scenario["topology"].get("links", []))
+        seen.update(["parallel links"] if max(links.values(), default=1) > 1 else [])
+        seen.update(["several classes"] if len(scenario["traffic"]) > 1 else [])
         seen.update(["faults"] if scenario["faults"] else [])
-    assert {row.name for row in registry()} <= set(seen)
+    wanted = {"ecmp_weights", "rate_bps", "burst_bytes", "level", "weight", "packets", "bytes", "parallel links"}
+    assert {row.name for row in registry()} | wanted | {"several classes"} <= set(seen)
     assert min(seen.values()) >= 10, seen
 
 

@@ -51,6 +51,18 @@ def test_the_table_of_routes_is_found_and_said(found: Ran) -> None:
     assert "ingress.forward(mac=next_hop_mac, port=egress_port)" in note
 
 
+def test_its_default_codepoints_are_those_of_rfc_3168(tmp_path: Path) -> None:
+    reno = {"name": "Reno", "congestion_avoidance": {"name": "reno_ecn"}}
+    plain = run(tmp_path, own(variants=[reno])).bytes()
+    named = run(tmp_path, own({"ecn_profile": "rfc3168"}, variants=[reno])).bytes()
+    assert plain["flows.parquet"] == named["flows.parquet"]
+    with pytest.raises(UserError, match="gst needs two marking thresholds"):
+        run(tmp_path, own(variants=[{**reno, "slow_start": {"name": "gst"}}]))
+    # p4cc's program knows two levels, and none of them is CE.
+    with pytest.raises(UserError, match="gst has no CE codepoint"):
+        run(tmp_path, scenario(variants=[reno]))
+
+
 @pytest.mark.parametrize("kind", ["rows", "json", "commands", "messages"])
 def test_entries_of_every_form_do_what_found_routes_do(tmp_path: Path, found: Ran, kind: str) -> None:
     entries = star_rows() if kind == "rows" else [{"switch": "s1", "file": _file(tmp_path, kind)}]
@@ -223,6 +235,20 @@ def test_include_folders_and_macros_are_the_scenarios(tmp_path: Path) -> None:
     (tmp_path / "own.p4").write_text(source.replace("#include <core.p4>", '#include <core.p4>\n#include "size.p4"'))
     ran = run(tmp_path, own({"program": "own.p4", "include": ["lib"], "defines": ["WIDE=64"]}))
     assert [row["flows_completed"] for row in ran.runs] == [4]
+
+
+def test_by_the_rules_of_a_course_a_warning_ends_the_run(tmp_path: Path) -> None:
+    (tmp_path / "warned.p4").write_text(PROGRAM.read_text(encoding="utf-8") + "\n#warning finish this exercise\n")
+    warned = {"program": "warned.p4", "routes": "auto"}
+    run(tmp_path, own(warned))
+    for switch in (warned | {"strict": "course"}, {"programs": [{"switch": "s1", **_strict("warned.p4")}]}):
+        with pytest.raises(UserError, match=r"does not compile[^@]*error: #warning finish this exercise"):
+            run(tmp_path, own(switch))
+    run(tmp_path, own(_strict(str(PROGRAM))))
+
+
+def _strict(program: str) -> dict[str, str]:
+    return {"program": program, "strict": "course"}
 
 
 def test_programs_and_their_include_folders_may_stand_in_the_working_folder(

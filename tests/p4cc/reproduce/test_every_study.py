@@ -27,6 +27,8 @@ def test_all_studies_leave_their_verdicts(tmp_path: Path, monkeypatch: pytest.Mo
         "outside": 1,
         "not_comparable": 0,
         "absent": 0,
+        "stated_met": 0,
+        "stated_not_met": 0,
         "met": 0,
         "not_met": 0,
     }

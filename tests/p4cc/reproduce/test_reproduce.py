@@ -16,7 +16,7 @@ import pytest
 from pydantic import TypeAdapter
 
 from p4cc.errors import UserError
-from p4cc.reproduce.measure import FigureRuns, Measured, measure, measure_all
+from p4cc.reproduce.measure import End, FigureRuns, Measured, measure, measure_all
 from p4cc.reproduce.sums import sums_of
 from p4cc.reproduce.table import markdown, number
 from p4cc.reproduce.verdict import judge, record
@@ -122,6 +122,41 @@ def _measure(text: dict[str, Any]) -> Measure:
 )
 def test_measures(made_up: FigureRuns, how: dict[str, Any], want: Any) -> None:
     assert measure(made_up, _measure(how), {}).value == (pytest.approx(want) if isinstance(want, float) else want)
+
+
+def test_the_reading_farthest_from_the_source_is_measured(made_up: FigureRuns) -> None:
+    of = {"kind": "value", "variant": "A", "column": "goodput_bps"}
+    how = {"kind": "farthest", "of": of, "by": ["senders"], "from_number": 7}
+    found = measure(made_up, _measure(how), {})
+    assert found == Measured(1.0, "the farthest of 4 readings, from 1 to 8: senders=8")
+
+
+def test_a_limit_at_the_end_of_its_sweep_is_a_bound(made_up: FigureRuns) -> None:
+    reached = measure(made_up, _measure({"kind": "limit", "variant": "A"}), {})
+    ends = measure(made_up, _measure({"kind": "limit", "variant": "B", "beside": 2}), {})
+    assert (reached.end, ends) == ("", Measured(6, end="least"))
+    for of, to, end in ((ends, reached, "least"), (reached, ends, "most"), (ends, ends, "either")):
+        known = {"of": of, "to": to}
+        assert measure(made_up, _measure({"kind": "ratio", "of": "of", "to": "to"}), known).end == end
+
+
+@pytest.mark.parametrize(
+    ("value", "end", "verdict"),
+    [
+        # Of 16, band 14.4 to 17.6: a bound decides only beyond the band.
+        (16, "least", "not comparable"),
+        (8, "least", "not comparable"),
+        (18, "least", "outside"),
+        (16, "most", "not comparable"),
+        (8, "most", "outside"),
+        (8, "either", "not comparable"),
+        (16, "", "within"),
+    ],
+)
+def test_a_bound_is_no_number(value: float, end: End, verdict: str) -> None:
+    found = judge(_claim(), Measured(value, end=end), "9")
+    assert found["verdict"] == verdict
+    assert found["reason"] == ("a sweep ends there: the number itself was not reached" if "not" in verdict else "")
 
 
 def test_readings_are_listed(made_up: FigureRuns) -> None:
@@ -350,6 +385,36 @@ def test_a_derived_number_is_judged_and_does_not_count() -> None:
     assert sums_of([claim], []).numbers == 0
 
 
+def test_statements_of_a_source_and_own_expectations_have_two_sums() -> None:
+    stated = [judge(_expectation(at="section 3"), Measured(value), "9") for value in (1, 0, 2)]
+    own = [judge(_expectation(), Measured(0), "9")]
+    found = sums_of([*stated, *own], [])
+    assert (found.stated_met, found.stated_not_met, found.met, found.not_met) == (2, 1, 0, 1)
+    assert found.numbers == 0
+
+
+def test_each_further_variant_is_a_reading_with_a_verdict_of_its_own() -> None:
+    change = {"date": "2026-11-28", "before": "shown", "after": "judged", "why": "it ran"}
+    also = {"variants": ["B", "C = 0.5"], "cause": "another rule", "history": [change]}
+    figure = Reproduction.model_validate_json(json.dumps({"figure": "9", "claims": [STATED | {"also": also}]}))
+    first, second, third = figure.of([]).claims
+    assert [one.name for one in (first, second, third)] == ["one", "one_b", "one_c_0_5"]
+    assert [one.counts_as("9") for one in (first, second, third)] == ["9.one"] * 3
+    assert [(one.measure.variant, one.text) for one in (second, third)] == [  # type: ignore[union-attr]
+        ("B", "one; as B"),
+        ("C = 0.5", "one; as C = 0.5"),
+    ]
+    assert (first.history, len(second.history), second.cause) == ([], 1, "another rule")
+    with pytest.raises(ValueError, match="`also` needs a measure of a variant's runs"):
+        _claim(also=also, measure={"kind": "ratio", "of": "a", "to": "b"})
+
+
+def test_the_farthest_reading_is_far_from_the_number_of_the_source() -> None:
+    farthest = {"kind": "farthest", "of": MEASURE, "by": ["iw"], "from_number": 15}
+    with pytest.raises(ValueError, match="from_number is 15, and the source's number is 16"):
+        _claim(measure=farthest)
+
+
 def test_near_the_whole_ten_per_cent_are_of_what_is_missing() -> None:
     for value, near in ((0.953, 1), (0.957, 1), (0.9892, 0), (1.0, 0)):
         assert sums_of([_judged("one", value, paper=0.953, whole=1)], []).near == near
@@ -410,7 +475,7 @@ CLAIMS: list[dict[str, Any]] = [
         "paper": 4,
         "at": "section 2",
         "reading": "text",
-        "measure": {"kind": "limit", "variant": "Reno"},
+        "measure": {"kind": "value", "variant": "Reno", "column": "senders", "points": "max"},
     },
     {
         "name": "goodput",

@@ -122,9 +122,40 @@ def test_what_p4cc_expects_is_in_another_table(tmp_path: Path) -> None:
     text = page(path, tmp_path / "out", tmp_path / "pages")
     assert "| p4cc expects | expected | ours |  |" in text
     assert "| at least one | ≥ 1 (our own) | 4 | met |" in text
-    assert "in none of these sums: 1 met, 0 not met." in text
+    assert "Expectations of p4cc's own, in none of these sums: 1 met, 0 not met." in text
     assert "| 3 | 1 | 1 | 1 | 0 | 1 |" in text
     assert "| 2026-11-27 | 1.e | at least 2 | at least 1 | it is enough |" in text.partition("## What changed")[2]
+
+
+def test_what_a_source_states_without_a_number_has_a_table_and_a_sum_of_its_own(tmp_path: Path, results: Path) -> None:
+    said = {"name": "e", "text": "several", "measure": CLAIMS[0]["measure"], "at": "section 3: several"}
+    said |= {"band": {"min": 5, "source": "several; the width is ours"}}
+    path = changed(made(tmp_path, ITEMS), reproduces=claims(*CLAIMS, expectations=[said]))
+    text = page(path, results, tmp_path / "pages")
+    assert "| the source states, without a number or with a bound | where | as a band | ours |  |" in text
+    assert "| several | section 3: several | ≥ 5 (several; the width is ours) | 4 | **not met** |" in text
+    assert "What the source states without a number or with a bound, in none of these sums: 0 met, 1 not met." in text
+    assert "Expectations of p4cc's own" not in text
+    assert '"stated_met": 0, "stated_not_met": 1, "met": 0, "not_met": 0' in text.partition("\n")[0]
+
+
+def test_a_number_that_is_shown_says_why_it_is_no_reading(tmp_path: Path, results: Path) -> None:
+    """Readings were once run, shown and not judged."""
+    shown = {"name": "few", "text": "few", "measure": {**CLAIMS[1]["measure"], "where": {"senders": {"max": 3}}}}
+    whole = {**shown, "measure": CLAIMS[1]["measure"]}
+    for number, refused in ((shown, False), (whole, True)):
+        path = changed(made(tmp_path / str(refused), ITEMS), reproduces=claims(*CLAIMS, numbers=[number]))
+        listed = cli(str(path), "--list")
+        assert (listed.returncode == 2) == refused, listed.stderr
+        if refused:
+            assert "number 1.few is measured as the source's 1.goodput is, and has no verdict" in listed.stderr
+    apart = [{"numbers": ["f*"], "why": "of another sender"}]
+    path = changed(path, reproduces=claims(*CLAIMS, numbers=[whole], apart=apart))
+    text = page(path, results, tmp_path / "pages")
+    assert "| shown, not judged | ours | why no number of the source is compared with it |" in text
+    assert "| of another sender |" in text
+    path = changed(path, reproduces=claims(*CLAIMS, numbers=[whole], apart=[{"numbers": ["gone"], "why": "no"}]))
+    assert "apart: no number 'gone' is shown" in cli(str(path), "--list").stderr
 
 
 def test_what_a_source_has_and_no_run_measures_is_listed(tmp_path: Path, results: Path) -> None:
@@ -274,7 +305,7 @@ def test_a_page_judges_what_ran_by_the_claims_of_today(tmp_path: Path, results: 
 
 def test_readings_of_a_number_follow_it_and_count_once(tmp_path: Path, results: Path) -> None:
     reading = {**CLAIMS[0], "name": "other", "text": "read otherwise", "same_as": "limit"}
-    reading["measure"] = {**CLAIMS[0]["measure"], "column": "goodput_bps", "at_least": 1e18}
+    reading["measure"] = {"kind": "limit", "variant": "Reno", "column": "goodput_bps", "at_least": 1e18}
     derived = {**CLAIMS[0], "name": "half", "text": "half of it", "paper": 2, "derived": "4 by 2"}
     path = changed(made(tmp_path, ITEMS), reproduces=claims(*CLAIMS, derived, reading))
     text = page(path, results, tmp_path / "pages")
@@ -354,7 +385,7 @@ def test_the_command_writes_page_and_index(tmp_path: Path) -> None:
     assert done.returncode == 0, done.stderr
     assert f"wrote {pages / 'small.md'}" in done.stdout
     assert (pages / "small" / "small.png").read_bytes().startswith(b"\x89PNG")
-    assert "| [our own](small.md): small | 3 | 1 | 1 | 1 | 0 | 1 | 0 | 0 |" in (pages / "README.md").read_text()
+    assert "| [our own](small.md): small | 3 | 1 | 1 | 1 | 0 | 1 | 0 | 0 | 0 | 0 |" in (pages / "README.md").read_text()
     assert "p4cc reproduce small --report\n" in (pages / "small.md").read_text()
     # Another time, from runs that are kept: the page is replaced.
     again = cli(str(path), "--json", "--report-to", str(pages), "--out", str(tmp_path / "out"))

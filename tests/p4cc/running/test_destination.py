@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pytest
 from typer.testing import CliRunner
 
+import p4cc
 from p4cc.cli import app
 from p4cc.errors import UserError
 from p4cc.running.destination import destination_of
@@ -19,18 +20,23 @@ from p4cc.running.sweep import parse_over, sweep
 from tests.p4cc.scenarios import scenario
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Callable, Mapping
 
 IDENTITY = {"kind": "run", "scenario": "base", "settings": "as written"}
 
 
-def written(path: Path, k_pkts: int) -> Path:
+def base(k_pkts: int) -> dict[str, Any]:
     """A scenario of the name that all here have."""
-    path.parent.mkdir(exist_ok=True)
     data = scenario(stop_ns=200_000)
     data["name"] = "base"
     data["switch"]["thresholds"] = {"k_rule": "fixed", "k_pkts": k_pkts, "k_dc_pkts": 40}
-    path.write_text(json.dumps(data), encoding="utf-8")
+    return data
+
+
+def written(path: Path, k_pkts: int) -> Path:
+    """The file of such a scenario."""
+    path.parent.mkdir(exist_ok=True)
+    path.write_text(json.dumps(base(k_pkts)), encoding="utf-8")
     return path
 
 
@@ -81,6 +87,21 @@ def test_a_file_of_the_same_name_in_another_folder_is_another_file() -> None:
     assert folders[0] == Path("results/base")
     assert folders[1] == folders[3]
     assert len(set(folders)) == 3
+
+
+@pytest.mark.usefixtures("here")
+@pytest.mark.parametrize("of", [dict, p4cc.Scenario.model_validate])
+def test_two_scenarios_of_python_keep_their_results(of: Callable[[dict[str, Any]], Any]) -> None:
+    one, other = p4cc.run(of(base(20)), quiet=True), p4cc.run(of(base(10)), quiet=True)
+    assert one.folder == Path("results/base")
+    assert other.folder.name.startswith("base-python-")
+    again = [p4cc.run(of(base(k_pkts)), quiet=True).folder for k_pkts in (10, 20)]
+    assert again == [other.folder, one.folder]
+    held = [json.loads((folder / "scenario.json").read_text(encoding="utf-8")) for folder in again]
+    assert [data["switch"]["thresholds"]["k_pkts"] for data in held] == [10, 20]
+    # A folder that is named takes what its name stands for.
+    named = [p4cc.run(of(base(k_pkts)), quiet=True, out="mine").folder for k_pkts in (10, 20)]
+    assert named == [Path("mine")] * 2
 
 
 @pytest.mark.usefixtures("here")

@@ -69,7 +69,6 @@ impl<'j> Reader<'j> {
                 }
             }
         }
-        self.check_loops(&nodes)?;
         let start = match opt(item, "init_table") {
             Some(init) => self.next_block(init, &nodes)?,
             None => self.done(),
@@ -227,50 +226,4 @@ impl<'j> Reader<'j> {
     fn may_run_nothing(&self, info: &TableInfo<'j>) -> bool {
         self.program.tables.get(info.id.index()).is_some_and(|table| table.profile.is_some())
     }
-
-    /// P4 control flow has no loops: a depth-first walk with a stack of its own.
-    fn check_loops(&self, nodes: &Nodes<'j>) -> Res<'j, ()> {
-        let mut state: BTreeMap<&str, bool> = BTreeMap::new();
-        for &root in nodes.keys() {
-            if state.contains_key(root) {
-                continue;
-            }
-            state.insert(root, false);
-            let mut path = vec![(root, successors(nodes, root).into_iter())];
-            while let Some((name, rest)) = path.last_mut() {
-                let name = *name;
-                let Some(next) = rest.next() else {
-                    state.insert(name, true);
-                    path.pop();
-                    continue;
-                };
-                match state.get(next) {
-                    Some(true) => {}
-                    Some(false) => {
-                        let at = nodes.get(name).map_or(self.root, |node| node.at);
-                        let cause = format!("the control flow comes back to `{next:.60}` from here");
-                        return fault(at, cause, NOT_P4C);
-                    }
-                    None => {
-                        state.insert(next, false);
-                        path.push((next, successors(nodes, next).into_iter()));
-                    }
-                }
-            }
-        }
-        Ok(())
-    }
-}
-
-/// Nodes that may follow one.
-fn successors<'j>(nodes: &Nodes<'j>, name: &str) -> Vec<&'j str> {
-    let Some(node) = nodes.get(name) else { return Vec::new() };
-    let keys = ["base_default_next", "true_next", "false_next", "next_node"];
-    let direct = keys.iter().filter_map(|key| node.at.get(key));
-    let by_action = node.at.get("next_tables").and_then(Value::as_object);
-    let all = direct.chain(by_action.into_iter().flat_map(|map| map.values()));
-    all.filter_map(Value::as_str)
-        .filter_map(|next| nodes.get_key_value(next))
-        .map(|(&name, _)| name)
-        .collect()
 }

@@ -25,6 +25,7 @@ const INGRESS_PARSER: &str = "ingress_parser";
 const COLOR_WIDTH: u32 = 32;
 const COLORS: u64 = 3;
 const TO_RED: u64 = 1;
+const TO_GREEN: u64 = 2;
 /// Width of the ones' complement sum.
 const SUM_WIDTH: u32 = 16;
 /// Widest variable that the switch itself reads or writes.
@@ -282,13 +283,26 @@ impl<'j> Reader<'j> {
     }
 
     fn psa_meter(&mut self, call: &'j Value, meter: MeterId) -> Res<'j, ()> {
-        let [_, index, dst] = parameters::<3>(call)?;
+        // Our writer's method of four parameters takes the colour of the packet before, too.
+        let (index, before, dst) = match super::json::list(get(call, "parameters")?)? {
+            [_, index, before, dst] => (index, Some(before), dst),
+            _ => {
+                let [_, index, dst] = parameters::<3>(call)?;
+                (index, None, dst)
+            }
+        };
+        let before = before.map(|before| self.low(before, COLOR_WIDTH)).transpose()?;
+        let before = before.map(|before| self.turned(before, TO_GREEN));
         let (index, color) = (self.index(index)?, self.b.temp(COLOR_WIDTH));
-        self.extern_call(call, ExternCall::MeterExecute { meter, index, color: None, dst: color })?;
-        let moved =
-            self.b.binary(BinOp::Add, COLOR_WIDTH, Operand::Var(color), constant(COLOR_WIDTH, TO_RED));
-        let turned = self.b.binary(BinOp::Mod, COLOR_WIDTH, moved, constant(COLOR_WIDTH, COLORS));
+        self.extern_call(call, ExternCall::MeterExecute { meter, index, color: before, dst: color })?;
+        let turned = self.turned(Operand::Var(color), TO_RED);
         self.put(dst, turned, COLOR_WIDTH)
+    }
+
+    /// A colour as another counts them, some steps on.
+    fn turned(&mut self, color: Operand, steps: u64) -> Operand {
+        let moved = self.b.binary(BinOp::Add, COLOR_WIDTH, color, constant(COLOR_WIDTH, steps));
+        self.b.binary(BinOp::Mod, COLOR_WIDTH, moved, constant(COLOR_WIDTH, COLORS))
     }
 
     /// Writes a value of some width to a place, cut or filled to its width.

@@ -1,11 +1,13 @@
 //! Control flow of a pipeline: tables and conditions, linked by names.
 
-use p4cc_ir::{BlockId, Func, FuncId, Inst, Operand, TableId, Terminator, VarId};
+use std::collections::BTreeMap;
+
+use p4cc_ir::{BlockId, Func, FuncId, Inst, Operand, TableId, Terminator, VarId, VarType};
 use serde_json::{Map, Value, json};
 
 use super::code::in_order;
 use super::inst::Place;
-use super::json::{binary, constant, number};
+use super::json::{binary, constant, number, typed};
 use super::{Res, Writer, refuse};
 
 /// A pipeline in the making.
@@ -18,6 +20,34 @@ struct Flow<'n> {
     entries: Vec<Option<Value>>,
     /// The node that runs at the end, unless code exits.
     last: Value,
+    /// Tables applied at several places: the variable that holds the place, and the number of the last one.
+    places: BTreeMap<String, (Value, u64)>,
+}
+
+/// What follows a table: without an action, and by its result.
+type After = (Value, Map<String, Value>);
+
+/// Bits of the number of a place.
+const PLACE_BITS: u32 = 32;
+/// Keys of what follows a table whose hit is asked for.
+const HIT: &str = "__HIT__";
+const MISS: &str = "__MISS__";
+
+/// What follows a table at two places, by the same results; none where one place asks for the hit and the
+/// other for the action.
+fn asked_alike(first: (Value, Value), second: (Value, Value)) -> Option<(After, After)> {
+    let map = |(base, nexts): (Value, Value)| (base, nexts.as_object().cloned().unwrap_or_default());
+    let (first, second) = (map(first), map(second));
+    let by_hit = |after: &After| after.1.contains_key(HIT);
+    let same = |(base, nexts): After| {
+        let next = nexts.values().all(|next| *next == base).then(|| base.clone())?;
+        Some((base, [HIT, MISS].map(|key| (key.to_owned(), next.clone())).into_iter().collect()))
+    };
+    match (by_hit(&first), by_hit(&second)) {
+        (true, false) => Some((first, same(second)?)),
+        (false, true) => Some((same(first)?, second)),
+        _ => Some((first, second)),
+    }
 }
 
 impl Writer<'_> {
@@ -26,7 +56,8 @@ impl Writer<'_> {
         let blocks = &self.program.funcs[func.index()].blocks;
         let entries = vec![None; blocks.len()];
         let (tables, conditionals) = (Vec::new(), Vec::new());
-        let mut flow = Flow { name, func, tables, conditionals, entries, last: Value::Null };
+        let places = BTreeMap::new();
+        let mut flow = Flow { name, func, tables, conditionals, entries, last: Value::Null, places };
         if let Some(last) = last {
             let primitives = self.whole(Place::Action(name), last)?;
             flow.last = self.code(&mut flow, primitives, Value::Null);
@@ -127,7 +158,7 @@ impl Writer<'_> {
                 {
                     let yes = self.noted(flow, *hit, 1, then);
                     let no = self.noted(flow, *hit, 0, otherwise);
-                    let nexts = json!({ "__HIT__": yes, "__MISS__": no });
+                    let nexts = json!({ HIT: yes, MISS: no });
                     return Ok((before, self.table_node(flow, *table, Value::Null, nexts)?));
                 }
                 let holds = self.condition(&Operand::Var(*cond));
@@ -173,7 +204,7 @@ impl Writer<'_> {
             }
             (Some(hit), None) => {
                 let [yes, no] = [1, 0].map(|value| self.noted(flow, hit, value, next.clone()));
-                let nexts = json!({ "__HIT__": yes, "__MISS__": no });
+                let nexts = json!({ HIT: yes, MISS: no });
                 self.table_node(flow, table, Value::Null, nexts)
             }
             (None, Some(action)) => {
@@ -210,12 +241,12 @@ impl Writer<'_> {
 
     fn table_node(&mut self, flow: &mut Flow<'_>, table: TableId, base: Value, nexts: Value) -> Res<Value> {
         let name = self.program.tables[table.index()].cp.name.clone();
-        if let Some(node) = flow.tables.iter().find(|node| node["name"] == name.as_str()) {
+        if let Some(at) = flow.tables.iter().position(|node| node["name"] == name.as_str()) {
+            let node = &flow.tables[at];
             if node["base_default_next"] == base && node["next_tables"] == nexts {
                 return Ok(json!(name));
             }
-            let cause = "applied at two places with different code after it, which BMv2 cannot";
-            return refuse(&name, cause, "declare a table for each place");
+            return self.another_place(flow, at, base, nexts);
         }
         let mut node = self.table(table)?;
         node["id"] = json!(self.made.tables);
@@ -224,6 +255,46 @@ impl Writer<'_> {
         self.made.tables += 1;
         flow.tables.push(node);
         Ok(json!(name))
+    }
+
+    /// A table applied at one more place: a node of BMv2's has one set of successors, so each place but the
+    /// one written first leaves its number in a variable, and the nodes after the table look at it.
+    fn another_place(&mut self, flow: &mut Flow<'_>, at: usize, base: Value, nexts: Value) -> Res<Value> {
+        let name = flow.tables[at]["name"].as_str().unwrap_or_default().to_owned();
+        let known = (flow.tables[at]["base_default_next"].clone(), flow.tables[at]["next_tables"].clone());
+        let Some((known, new)) = asked_alike(known, (base, nexts)) else {
+            let cause = "one place asks for the hit and another for the action, which BMv2 cannot both tell";
+            return refuse(&name, cause, "ask for one of them");
+        };
+        let place = Place::Action(flow.name);
+        let field = match flow.places.get(&name) {
+            Some((field, _)) => field.clone(),
+            None => typed("field", self.names.scalar(&format!("{name}.place"), VarType::Bit(PLACE_BITS))),
+        };
+        let number_of_place = flow.places.get(&name).map_or(0, |(_, places)| *places) + 1;
+        flow.places.insert(name.clone(), (field.clone(), number_of_place));
+        // After most actions the same follows: nodes are shared.
+        let mut made: Vec<(Value, Value, Value)> = Vec::new();
+        let mut merged = |writer: &mut Self, flow: &mut Flow<'_>, old: Value, new: Value| {
+            if let Some((.., node)) = made.iter().find(|(first, second, _)| *first == old && *second == new) {
+                return node.clone();
+            }
+            let forget = writer.code(flow, vec![place.assign(field.clone(), number(0))], new.clone());
+            let is_here = binary("==", field.clone(), number(number_of_place));
+            let node = writer.condition_node(flow, &is_here, &forget, &old);
+            made.push((old, new, node.clone()));
+            node
+        };
+        let base = merged(self, flow, known.0, new.0);
+        let mut nexts = Map::new();
+        for (key, next) in new.1 {
+            let old = known.1.get(&key).cloned().unwrap_or_default();
+            nexts.insert(key, merged(self, flow, old, next));
+        }
+        flow.tables[at]["base_default_next"] = base;
+        flow.tables[at]["next_tables"] = Value::Object(nexts);
+        let remember = vec![place.assign(field, number(number_of_place))];
+        Ok(self.code(flow, remember, json!(name)))
     }
 
     /// A hidden table that runs code, named as p4c names them.

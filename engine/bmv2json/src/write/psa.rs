@@ -21,6 +21,7 @@ const LIST_BITS: u32 = 16;
 /// Colours of psa_switch begin with red, those of the IR with green: two steps on in a circle of three.
 const COLORS: u64 = 3;
 const TO_GREEN: u64 = 2;
+const FROM_GREEN: u64 = 1;
 
 impl Writer<'_> {
     pub(super) fn is_psa(&self) -> bool {
@@ -125,16 +126,21 @@ impl Writer<'_> {
                 let counter = typed("extern", self.program.counters[counter.index()].cp.name.as_str());
                 vec![place.primitive("_Counter_count", vec![counter, self.operand(index)])]
             }
-            ExternCall::MeterExecute { meter, index, color: None, dst } => {
+            ExternCall::MeterExecute { meter, index, color, dst } => {
                 let meter = typed("extern", self.program.meters[meter.index()].cp.name.as_str());
-                let (index, color) = (self.operand(index), self.names.field(*dst));
-                let execute = place.primitive("_Meter_execute", vec![meter, index, color.clone()]);
+                let mut parameters = vec![meter, self.operand(index)];
+                // A packet that was green before, or that nobody has coloured, is metered by itself. The
+                // method that takes other colours is p4cc's: psa_switch has none and does not load it.
+                if let Some(color) = color.as_ref().filter(|color| !is_green(color)) {
+                    let turned =
+                        binary("%", binary("+", self.operand(color), number(FROM_GREEN)), number(COLORS));
+                    parameters.push(turned);
+                }
+                let color = self.names.field(*dst);
+                parameters.push(color.clone());
+                let execute = place.primitive("_Meter_execute", parameters);
                 let turned = binary("%", binary("+", color, number(TO_GREEN)), number(COLORS));
                 vec![execute, self.set(place, *dst, turned)]
-            }
-            ExternCall::MeterExecute { .. } => {
-                let remedy = "leave out the colour of the packet before";
-                return refuse(place.name(), "a meter that takes a colour", remedy);
             }
             ExternCall::Random { dst, low, high } => self.psa_random(place, *dst, low, high)?,
             ExternCall::Hash { dst, algorithm, base, data, max } => {
@@ -225,6 +231,11 @@ impl Writer<'_> {
         };
         (self.is_psa() && !fits).then(|| (index.clone(), size))
     }
+}
+
+/// Whether a colour is known to be green, in the IR's numbers.
+fn is_green(color: &Operand) -> bool {
+    matches!(color, Operand::Const(bits) if bits.is_zero())
 }
 
 /// Whether a function has neither branches nor calls.

@@ -8,7 +8,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use cranelift_codegen::ir::{Type, types};
-use p4cc_ir::{ActionId, Program, TableId, VarId, VarKind};
+use p4cc_ir::{ActionId, ProfileId, Program, Table, VarId, VarKind};
 
 use crate::accesses::{Access, Accessor, HeaderAccess, OpAccess, accesses};
 use crate::bitplan::FieldSlice;
@@ -125,11 +125,10 @@ impl StoragePlan {
         locals: Locals,
         validity: Validity,
     ) -> Self {
-        let tables = 0..program.tables.len();
         let mut plan = Self {
             storage: Vec::new(),
             outlined: BTreeSet::new(),
-            candidates: tables.map(|table| candidates(program, TableId::from_index(table))).collect(),
+            candidates: candidates(program),
             sizes: vec![0; program.funcs.len()],
             moved_words: vec![0; program.funcs.len()],
             chunks: BTreeMap::new(),
@@ -415,14 +414,21 @@ fn validity_accesses(header: &HeaderPlan, access: HeaderAccess, f: &mut impl FnM
     }
 }
 
-/// The actions that a table may run: its own, and through a profile those of all tables that share it.
-fn candidates(program: &Program, table: TableId) -> Vec<ActionId> {
-    let table = &program.tables[table.index()];
-    let shares = |other: &&p4cc_ir::Table| table.profile.is_some() && other.profile == table.profile;
-    let shared = program.tables.iter().filter(shares).flat_map(|table| &table.actions);
-    let all = table.actions.iter().chain(shared).map(|action| action.action);
-    let all: BTreeSet<ActionId> = all.chain([table.default_action.action]).collect();
-    all.into_iter().collect()
+/// The actions that each table may run: its own, and through a profile those of all tables that share it.
+fn candidates(program: &Program) -> Vec<Vec<ActionId>> {
+    let mut shared: BTreeMap<ProfileId, BTreeSet<ActionId>> = BTreeMap::new();
+    for table in &program.tables {
+        if let Some(profile) = table.profile {
+            shared.entry(profile).or_default().extend(table.actions.iter().map(|action| action.action));
+        }
+    }
+    let of_table = |table: &Table| {
+        let own = table.actions.iter().map(|action| action.action).chain([table.default_action.action]);
+        let of_profile = table.profile.and_then(|profile| shared.get(&profile)).into_iter().flatten();
+        let all: BTreeSet<ActionId> = own.chain(of_profile.copied()).collect();
+        all.into_iter().collect()
+    };
+    program.tables.iter().map(of_table).collect()
 }
 
 /// Words of a variable.

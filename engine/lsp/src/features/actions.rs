@@ -3,18 +3,12 @@
 //! A remedy is known by its words: `every_remedy_is_one_that_a_message_names` in the crate's tests compiles a
 //! program for each, so that a message that changes fails there.
 
+use super::remedy::{Remedy, insert, one, written};
 use crate::cursor::{Token, tokens};
 use crate::names::{Def, DefKind};
 use crate::view::View;
 use lsp_types::{CodeAction, CodeActionKind, Position, Range, TextEdit};
 use p4cc_syntax::{Diagnostic as Finding, Span};
-
-/// A title, and what is written where.
-struct Remedy {
-    title: String,
-    file: usize,
-    edits: Vec<TextEdit>,
-}
 
 /// Actions for the findings that a range of a file touches.
 pub fn actions(view: &View<'_>, findings: &[Finding], file: usize, range: Range) -> Vec<CodeAction> {
@@ -59,6 +53,9 @@ fn remedy(view: &View<'_>, finding: &Finding) -> Option<Remedy> {
     if help.starts_with("add `#include") {
         return include(view, quoted(help)?);
     }
+    if help == "include core.p4" || help.ends_with("or include core.p4, which declares `NoAction`") {
+        return include(view, "#include <core.p4>");
+    }
     if help == "add `;`" {
         return at_end(view, finding.span, ";", "Add `;`");
     }
@@ -77,32 +74,14 @@ fn remedy(view: &View<'_>, finding: &Finding) -> Option<Remedy> {
     if help.starts_with("emit it in the deparser") {
         return emit(view, quoted(&finding.message)?);
     }
+    if help == "add `actions = { ... }`" {
+        let table = declared(view, DefKind::Table, finding.span)?;
+        return last_line(view, table, "actions = { NoAction; }", "Add `actions`");
+    }
     if help == "add it to `actions`" {
         return list_action(view, finding.span);
     }
-    if help.starts_with("write `const` before it") {
-        return before(view, finding.span, "const ", "Write `const`");
-    }
-    None
-}
-
-/// The bytes of a span that no macro gave.
-fn written(view: &View<'_>, span: Span) -> Option<(usize, std::ops::Range<usize>)> {
-    let place = view.analysis.place(span).filter(|place| !place.expanded)?;
-    (!view.analysis.files[place.file].is_builtin).then_some((place.file, place.range))
-}
-
-fn insert(view: &View<'_>, file: usize, at: usize, text: String) -> TextEdit {
-    TextEdit { range: view.range(file, at..at), new_text: text }
-}
-
-fn one(view: &View<'_>, (file, at): (usize, usize), text: String, title: String) -> Option<Remedy> {
-    Some(Remedy { title, file, edits: vec![insert(view, file, at, text)] })
-}
-
-fn before(view: &View<'_>, span: Span, text: &str, title: &str) -> Option<Remedy> {
-    let (file, range) = written(view, span)?;
-    one(view, (file, range.start), text.to_owned(), title.to_owned())
+    super::rewrites::remedy(view, finding, help)
 }
 
 fn at_end(view: &View<'_>, span: Span, text: &str, title: &str) -> Option<Remedy> {

@@ -8,7 +8,9 @@ pub mod hover;
 pub mod inlay;
 pub mod macros;
 pub mod navigation;
+mod remedy;
 pub mod rename;
+mod rewrites;
 pub mod signature;
 pub mod symbols;
 

@@ -7,6 +7,7 @@ mod documents;
 mod edits;
 mod formatting;
 mod names;
+mod remedies;
 
 /// A small program that has a little of everything, without a warning.
 const PROGRAM: &str = include_str!("program.p4");
