@@ -360,8 +360,47 @@ impl Lowerer<'_> {
     fn log_msg(&mut self, call: &Call) -> Option<()> {
         let format = self.arg_expr(call, 0)?;
         let Value::String(format) = self.const_value(format)? else { return self.shape_error(call.span) };
-        let args = if call.args.len() > 1 { self.data(call, 1)? } else { Vec::new() };
+        if call.args.len() < 2 {
+            return self.emit_extern(ExternCall::LogMsg { format, args: Vec::new() });
+        }
+        let arguments = self.arg_expr(call, 1)?;
+        let format = self.spelled_out(&format, &arguments.ty);
+        let args = self.data(call, 1)?;
         self.emit_extern(ExternCall::LogMsg { format, args })
+    }
+
+    /// A format with a placeholder for each scalar of its arguments: `{}` for a structure becomes
+    /// `(a:{},b:{})`, as p4c writes it.
+    fn spelled_out(&self, format: &str, arguments: &Ty) -> String {
+        let mut types = match arguments {
+            Ty::Tuple(types) => types.to_vec(),
+            _ => self.hir.fields(arguments).iter().map(|field| field.ty.clone()).collect(),
+        }
+        .into_iter();
+        let mut pieces = format.split("{}");
+        let mut text = pieces.next().unwrap_or_default().to_owned();
+        for piece in pieces {
+            match types.next() {
+                Some(ty) => self.placeholders(&ty, &mut text),
+                None => text.push_str("{}"),
+            }
+            text.push_str(piece);
+        }
+        text
+    }
+
+    fn placeholders(&self, ty: &Ty, text: &mut String) {
+        let fields = self.hir.fields(ty);
+        if fields.is_empty() {
+            return text.push_str("{}");
+        }
+        for (at, field) in fields.iter().enumerate() {
+            text.push(if at == 0 { '(' } else { ',' });
+            text.push_str(&field.name);
+            text.push(':');
+            self.placeholders(&field.ty, text);
+        }
+        text.push(')');
     }
 
     /// A call of a method of an extern object.
