@@ -122,6 +122,8 @@ def _run(target: Target, arch: str, options: argparse.Namespace) -> int:
             ptf_ports = ["-P", "nn", "--device-socket", f"0-{{{','.join(map(str, PORTS))}}}@{address}"]
         if arch == "tna":
             switch_ports += CELLS
+        elif target.deflects:
+            switch_ports.append("--deflect-on-drop")
         grpc_port, thrift_port = _free_port(), _free_port()
         command = target.command(
             device_id=DEVICE_ID, grpc_port=grpc_port, thrift_port=thrift_port, cpu_port=CPU_PORT, ports=switch_ports

@@ -27,6 +27,8 @@ class Target:
     options: tuple[str, ...] = ()
     architectures: tuple[str, ...] = ("v1model",)
     """Whose programs it runs."""
+    deflects: bool = False
+    """A v1model program may trim what finds its queue full (docs/algorithms/trimming.md#deflection)."""
 
     def program(self, name: str) -> str:
         """Where a program of this target is: beside this Python, or on PATH; raises UserError."""
@@ -79,6 +81,7 @@ TARGETS = {
             "build it: make setup",
             _compile_here,
             architectures=("v1model", "tna"),
+            deflects=True,
         ),
         Target(
             "bmv2",

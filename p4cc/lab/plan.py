@@ -265,6 +265,7 @@ def _plan_scenario(request: LabRequest) -> LabPlan:
         setup=SwitchSetup(
             timestamp_unit=switch.timestamp_unit,
             pass_limit=switch.pass_limit,
+            deflect_on_drop=switch.deflect_on_drop,
             qdepth_unit=switch.qdepth_unit,
             buffer_bytes=None if switch.buffer is None else switch.buffer.bytes,
             pauses=switch.buffer is not None and bool(switch.buffer.lossless_priorities),

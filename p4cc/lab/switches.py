@@ -58,6 +58,7 @@ class SwitchSetup:
 
     timestamp_unit: str = "us"
     pass_limit: int | None = None
+    deflect_on_drop: bool = False
     qdepth_unit: str = "packets"
     buffer_bytes: int | None = None
     """Of a buffer that all ports share."""
@@ -265,6 +266,8 @@ class OwnSwitch:
             words += ["--looks", str(launch.looks)]
         if setup.pass_limit is not None:
             words += ["--pass-limit", str(setup.pass_limit)]
+        if setup.deflect_on_drop:
+            words.append("--deflect-on-drop")
         if setup.buffer_bytes is not None:
             words += ["--buffer-bytes", str(setup.buffer_bytes)]
         if setup.pauses:
@@ -331,6 +334,8 @@ class Bmv2:
             remarks.add("BMv2 has no shared buffer: each queue has its own capacity only")
         if any(port.scheduler is not None for port in launch.ports):
             remarks.add("BMv2 serves queues by strict priority: `schedulers` is left out")
+        if setup.deflect_on_drop:
+            remarks.add("BMv2 deflects no packet: `deflect_on_drop` is left out, and nothing is trimmed")
         return _common(self.SWITCH, launch) + _target(launch)
 
     def command_line(self) -> str:

@@ -64,7 +64,7 @@ def step_lines(step: Mapping[str, Any]) -> Iterator[Line]:
             yield from _entry(step)
         case "dropped" | "parser_error":
             yield Line(1, "lost", step_text(step))
-        case "received" | "enqueued" | "dequeued" | "to_controller" | "sent":
+        case "received" | "enqueued" | "deflected" | "dequeued" | "to_controller" | "sent":
             yield Line(0, "block", step_text(step))
         case _:
             yield Line(1, "step", step_text(step), place)

@@ -94,6 +94,14 @@ class NetworkPlan:
     """Rows written over BF Runtime in addition to P4Runtime's entries, by switch."""
 
 
+def _check_deflection(case: Case, topology: Topology, schema_of: Callable[[str], P4Schema]) -> None:
+    """Only v1model has the extension (docs/algorithms/trimming.md#deflection)."""
+    others = [name for name in topology.switch_names if schema_of(name).arch != "v1model"]
+    if case.scenario.switch.deflect_on_drop and others:
+        cause = f"the program of {others[0]} is for {schema_of(others[0]).arch}, and only v1model has this extension"
+        raise PlannerError("deflect_on_drop", cause, "run a program for v1model, or remove deflect_on_drop")
+
+
 def plan_case(
     case: Case,
     scenario: Path,
@@ -125,6 +133,7 @@ def plan_case(
             programs=programs.by_switch,
             routes=planner.paths.routes,
         )
+        _check_deflection(case, planner.topology, schema_of)
         changes = plan_changes(case.scenario, planner.topology, scenario, schema_of)
         bfrt_rows = plan_bfrt_rows(case.scenario, planner.topology, scenario, schema_of)
         with_filter = {one.switch for one in switches if WRED_FILTER in one.roles}
@@ -353,6 +362,7 @@ class _Planner:
                 "device_id": device_ids[name],
                 "timestamp_unit": self.units.time_unit(name),
                 "pass_limit": settings.pass_limit,
+                "deflect_on_drop": settings.deflect_on_drop,
                 "cpu_port": settings.cpu_port,
                 "ports": [self.fabric.port(name, port, self.most_bytes) for port in self.topology.ports[name]],
                 "buffer": self.fabric.buffer(name, self.most_bytes),

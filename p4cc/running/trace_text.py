@@ -108,6 +108,9 @@ _TEXTS: dict[str, Callable[[Mapping[str, Any]], str]] = {
     "meter": _meter,
     "register": _register,
     "enqueued": lambda step: f"waits in the queue of port {step['port']}, priority {step['priority']}",
+    "deflected": lambda step: (
+        f"finds the queue of port {step['port']}, priority {step['priority']}, full and runs through ingress once more"
+    ),
     "dequeued": _dequeued,
     "dropped": _dropped,
     "to_controller": lambda step: f"goes to the controller (port {step['port']})",

@@ -200,6 +200,11 @@ class AnyProgramSettings(Model):
         description="Maximum number of clones, resubmissions and recirculations that one received packet may "
         "cause, including those of its copies; further ones are dropped (dropped_pass_limit).",
     )
+    deflect_on_drop: bool = Field(
+        default=False,
+        description="v1model only: a packet whose queue is full runs through ingress once more with instance_type 9, "
+        "where the program may truncate it and choose another queue (`trim.p4`).",
+    )
 
 
 class SwitchSettings(PortControls, AnyProgramSettings):

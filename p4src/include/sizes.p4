@@ -38,6 +38,9 @@ const bit<32> RED_STEPS_SIZE = 1024;
 // Priorities by traffic class: eight classes of data and eight of everything else.
 const bit<32> PRIORITY_MAP_SIZE = 16;
 
+// DSCPs of six bits.
+const bit<32> DSCP_COUNT = 64;
+
 // Flows whose number has a reciprocal; beyond it D3 gives no fair share (controller/reciprocals.py fills it).
 const bit<32> RECIPROCAL_SIZE = 4096;
 

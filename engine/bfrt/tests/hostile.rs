@@ -380,6 +380,7 @@ fn bench() -> Arc<Bench> {
         drop_port: 511,
         seed: 0,
         pass_limit: DEFAULT_PASS_LIMIT,
+        deflect_on_drop: false,
     };
     let switch = Switch::new(config).expect("the configuration is sound");
     Arc::new(Bench(Mutex::new(switch), Mutex::new(Time::ZERO)))

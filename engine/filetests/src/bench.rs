@@ -26,18 +26,30 @@ pub fn config() -> SwitchConfig {
         drop_port: p4cc_exec::DEFAULT_DROP_PORT,
         seed: 1,
         pass_limit: DEFAULT_PASS_LIMIT,
+        deflect_on_drop: false,
     }
+}
+
+/// What a case wants of its switch.
+#[derive(Clone, Copy, Default, Debug)]
+pub struct Setup {
+    /// Port whose packets go to the controller.
+    pub cpu_port: Option<u32>,
+    /// What finds its queue full runs through ingress once more (v1model).
+    pub deflect_on_drop: bool,
 }
 
 /// The switch with a program, run by the back end of choice.
 pub fn switch(pipeline: &Arc<Pipeline>, exec: ExecChoice) -> Switch {
-    switch_with_cpu_port(pipeline, exec, None)
+    switch_with(pipeline, exec, Setup::default())
 }
 
-/// The same with a port whose packets go to the controller.
+/// The same as a case wants it.
 #[expect(clippy::missing_panics_doc, reason = "the configuration is the same each time and is right")]
-pub fn switch_with_cpu_port(pipeline: &Arc<Pipeline>, exec: ExecChoice, cpu_port: Option<u32>) -> Switch {
-    let mut switch = Switch::new(SwitchConfig { cpu_port, ..config() }).expect("the configuration is right");
+pub fn switch_with(pipeline: &Arc<Pipeline>, exec: ExecChoice, setup: Setup) -> Switch {
+    let Setup { cpu_port, deflect_on_drop } = setup;
+    let config = SwitchConfig { cpu_port, deflect_on_drop, ..config() };
+    let mut switch = Switch::new(config).expect("the configuration is right");
     switch.control().set_exec(exec);
     switch.control().set_pipeline(Arc::clone(pipeline));
     switch

@@ -7,7 +7,7 @@
 //! A case runs once for each of [`MODES`]: nothing that it expects depends on what runs the program, on
 //! whether a packet bypasses its queue, or on whether somebody traces.
 
-use crate::bench;
+use crate::bench::{self, Setup};
 use crate::chip::ChipCommand;
 use crate::script::{Action, Command, Key, Runs, parse};
 use crate::{Failure, compile};
@@ -58,9 +58,11 @@ pub fn run_program(path: &Path, program: Program) -> Result<(), Failure> {
         Command::CpuPort(port) => Some(*port),
         _ => None,
     });
+    let deflect_on_drop = commands.iter().any(|(_, command)| *command == Command::DeflectOnDrop);
+    let setup = Setup { cpu_port, deflect_on_drop };
     for mode in &MODES {
         let fail = |line: u32, cause: String| fail(line, format!("by {}: {cause}", mode.name));
-        let mut bench = Bench::new(&pipeline, mode, cpu_port).map_err(|cause| fail(1, cause))?;
+        let mut bench = Bench::new(&pipeline, mode, setup).map_err(|cause| fail(1, cause))?;
         for (line, command) in &commands {
             bench.step(command).map_err(|cause| fail(*line, cause))?;
         }
@@ -102,6 +104,8 @@ struct Bench {
     program: Arc<Program>,
     switch: Switch,
     ports_are_idle: bool,
+    /// Nothing is served.
+    is_stopped: bool,
     cpu_port: Option<u32>,
     outputs: VecDeque<(u32, Vec<u8>)>,
     digests: VecDeque<DigestMessage>,
@@ -112,8 +116,9 @@ struct Bench {
 type Outcome<T> = Result<T, String>;
 
 impl Bench {
-    fn new(pipeline: &Arc<Pipeline>, mode: &Mode, cpu_port: Option<u32>) -> Outcome<Self> {
-        let mut switch = bench::switch_with_cpu_port(pipeline, mode.exec, cpu_port);
+    fn new(pipeline: &Arc<Pipeline>, mode: &Mode, setup: Setup) -> Outcome<Self> {
+        let cpu_port = setup.cpu_port;
+        let mut switch = bench::switch_with(pipeline, mode.exec, setup);
         if let Some(error) = switch.observation().native_error() {
             return Err(error.to_string());
         }
@@ -122,7 +127,8 @@ impl Bench {
         let program = Arc::clone(pipeline.program());
         let ports_are_idle = mode.ports_are_idle;
         let (outputs, digests, logs) = (VecDeque::new(), VecDeque::new(), VecDeque::new());
-        Ok(Self { program, switch, ports_are_idle, cpu_port, now: Time::ZERO, outputs, digests, logs })
+        let (now, is_stopped) = (Time::ZERO, false);
+        Ok(Self { program, switch, ports_are_idle, is_stopped, cpu_port, now, outputs, digests, logs })
     }
 
     fn state(&mut self) -> Outcome<&mut State> {
@@ -205,7 +211,12 @@ impl Bench {
                 };
                 self.switch.control().pre_mut().insert_session(session).map_err(|error| error.to_string())
             }
-            Command::CpuPort(_) => Ok(()),
+            Command::CpuPort(_) | Command::DeflectOnDrop => Ok(()),
+            Command::Stop(stops) => {
+                self.is_stopped = *stops;
+                self.serve();
+                Ok(())
+            }
             Command::Chip(command) => self.chip(command),
             Command::Set { name, values } => self.set(name, values),
             Command::Tofino(command) => {
@@ -235,7 +246,7 @@ impl Bench {
     }
 
     fn packet(&mut self, port: u32, bytes: &[u8]) -> Outcome<()> {
-        let is_idle = self.ports_are_idle;
+        let is_idle = self.ports_are_idle && !self.is_stopped;
         let sent = self.switch.receive_with_bypass(self.now, port, Packet::new(bytes, 0), |_| is_idle);
         self.serve_after(sent);
         // What the packet started in the packet generator.
@@ -255,7 +266,9 @@ impl Bench {
     fn serve_after(&mut self, bypassed: Option<Transmission>) {
         let sent = |sent: Transmission| (sent.port, sent.packet.to_vec());
         let mut out: Vec<(u32, Vec<u8>)> = bypassed.into_iter().map(sent).collect();
-        while let Some(port) = self.switch.next_ready() {
+        while !self.is_stopped
+            && let Some(port) = self.switch.next_ready()
+        {
             out.extend(core::iter::from_fn(|| self.switch.transmit(self.now, port)).map(sent));
         }
         let packet_ins = self.switch.take_packet_ins().into_iter();

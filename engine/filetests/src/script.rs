@@ -17,6 +17,8 @@
 //! // multicast GROUP PORT...
 //! // session ID PORT            a clone session
 //! // cpu_port PORT              what leaves there goes to the controller; the whole case has it
+//! // deflect_on_drop           v1model: what finds its queue full runs through ingress once more
+//! // stop                      ports send nothing; `start` lets them go on
 //! // chip ...                   what a Tofino chip has beside the program ([`crate::tofino`])
 //! // time NS                    the clock; what the packet generator sends until then leaves
 //! // set NAME VALUE...          members of a value set, one behind the other, a value for each key
@@ -174,6 +176,10 @@ pub enum Command {
     },
     /// The port whose packets go to the controller.
     CpuPort(u32),
+    /// What finds its queue full runs through ingress once more; the whole case has it.
+    DeflectOnDrop,
+    /// Ports send nothing from here on, or go on.
+    Stop(bool),
     /// What a Tofino chip has beside the program.
     Tofino(crate::tofino::Command),
     /// Members of a value set.
@@ -247,6 +253,9 @@ fn command(line: &str) -> Result<Option<Command>, String> {
         },
         ("session", [id, port]) => Command::Session { id: small(id)?, port: small(port)? },
         ("cpu_port", [port]) => Command::CpuPort(small(port)?),
+        ("deflect_on_drop", []) => Command::DeflectOnDrop,
+        ("stop", []) => Command::Stop(true),
+        ("start", []) => Command::Stop(false),
         ("chip", words) if !words.is_empty() => Command::Tofino(crate::tofino::Command::new(words)),
         ("set", [name, values @ ..]) => {
             let values = values.iter().map(|value| number(value)).collect::<Result<_, _>>()?;

@@ -14,7 +14,7 @@ use p4cc_ir::{
 use p4cc_switch::{CloneSession, MulticastGroup, Packet, Replica, Switch, Transmission};
 use p4cc_units::Time;
 
-use crate::bench;
+use crate::bench::{self, Setup};
 use crate::runner::{MODES, Mode};
 
 /// Packets that one packet may become before the rest waits for the next one.
@@ -26,6 +26,7 @@ const CELLS: u32 = 4;
 
 /// The port whose packets go to the controller.
 const CPU_PORT: u32 = 64;
+const SETUP: Setup = Setup { cpu_port: Some(CPU_PORT), deflect_on_drop: false };
 /// Sessions and groups have the numbers below it.
 const REPLICATED: u32 = 16;
 
@@ -44,7 +45,7 @@ impl Twin {
         pipeline.native().map_err(Clone::clone)?;
         let switches = core::array::from_fn(|at| {
             let Mode { exec, traces, .. } = MODES[at];
-            let mut switch = bench::switch_with_cpu_port(pipeline, exec, Some(CPU_PORT));
+            let mut switch = bench::switch_with(pipeline, exec, SETUP);
             switch.control().set_logging(true);
             switch.control().set_tracing(traces);
             switch

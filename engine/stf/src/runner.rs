@@ -129,6 +129,7 @@ impl Bench {
             drop_port: p4cc_exec::DEFAULT_DROP_PORT,
             seed: 1,
             pass_limit: DEFAULT_PASS_LIMIT,
+            deflect_on_drop: false,
         };
         let mut switch = Switch::new(config).map_err(|error| error.to_string())?;
         let program = Arc::clone(program);

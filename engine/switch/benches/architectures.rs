@@ -58,6 +58,7 @@ fn measured(architecture: &str, exec: ExecChoice) -> f64 {
         drop_port: DEFAULT_DROP_PORT,
         seed: 7,
         pass_limit: DEFAULT_PASS_LIMIT,
+        deflect_on_drop: false,
     };
     let mut switch = Switch::new(config).expect("a right configuration");
     switch.control().set_exec(exec);

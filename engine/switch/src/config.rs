@@ -284,6 +284,9 @@ pub struct SwitchConfig {
     /// one received packet may cause, those of its copies included. What would
     /// be one more is dropped and counted ([`crate::DropCause::PassLimit`]).
     pub pass_limit: u32,
+    /// Of v1model, p4cc's extension: a packet whose queue is full runs through ingress once more, which may
+    /// cut it and choose another queue (docs/algorithms/trimming.md#deflection).
+    pub deflect_on_drop: bool,
 }
 
 /// v1model's drop port when nobody says otherwise.
@@ -429,6 +432,7 @@ mod tests {
             drop_port: DEFAULT_DROP_PORT,
             seed: 0,
             pass_limit: DEFAULT_PASS_LIMIT,
+            deflect_on_drop: false,
         };
         config.check().map_or_else(|error| error.to_string(), |()| "fine".to_owned())
     }

@@ -44,7 +44,7 @@ impl Instance {
     pub const NO_EGRESS: Self = Self(7);
     /// Of TNA: the first of a group's replicas.
     pub const FIRST_REPLICA: Self = Self(8);
-    /// Of TNA: its own queue was full.
+    /// Its own queue was full: a value of p4cc's, which v1model's programs see too.
     pub const DEFLECTED: Self = Self(9);
 
     /// BMv2's value.
@@ -132,6 +132,8 @@ pub(crate) struct Core {
     /// Of the configuration, which lies further off.
     pub drop_port: u32,
     timestamp_unit: TimestampUnit,
+    /// Of the configuration, too.
+    pub deflect_on_drop: bool,
     pub counters: SwitchCounters,
     pub packet_ins: VecDeque<Packet>,
     pub digests: VecDeque<DigestMessage>,
@@ -173,6 +175,7 @@ impl Core {
             trace: TraceLog::default(),
             drop_port: config.drop_port,
             timestamp_unit: config.timestamp_unit,
+            deflect_on_drop: config.deflect_on_drop,
             config,
         }
     }
@@ -236,8 +239,7 @@ impl Core {
     }
 
     /// Whether the queue of a port takes a packet, by its own capacity; what has no queue takes all.
-    pub fn has_room(&self, port: u32, priority: u8, queued: &Queued) -> bool {
-        let frame_bytes = queued.length.min(queued.truncate);
+    pub fn has_room(&self, port: u32, priority: u8, frame_bytes: u32) -> bool {
         self.tm.port(port).is_none_or(|index| self.tm.has_room(index, priority, frame_bytes))
     }
 

@@ -218,6 +218,8 @@ pub struct SwitchCounters {
     pub resubmitted: u64,
     /// Recirculations.
     pub recirculated: u64,
+    /// Further passes through ingress of v1model's packets whose queue was full.
+    pub deflected: u64,
     /// Packets of the packet generator (TNA), which enter ingress as if received.
     pub generated: u64,
     /// Packets whose parser rejected them; the program decides what becomes of them.
@@ -233,7 +235,7 @@ pub struct SwitchCounters {
 impl SwitchCounters {
     /// Passes and copies that packets caused beyond their first pass: a measure of work.
     pub fn caused(&self) -> u64 {
-        self.resubmitted + self.recirculated + self.copies
+        self.resubmitted + self.recirculated + self.deflected + self.copies
     }
 }
 

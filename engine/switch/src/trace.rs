@@ -108,6 +108,13 @@ pub enum Step {
         /// The queue's priority.
         priority: u8,
     },
+    /// Its queue was full, so it runs through ingress once more.
+    Deflected {
+        /// The queue's port.
+        port: u32,
+        /// The queue's priority.
+        priority: u8,
+    },
     /// It was dropped.
     Dropped {
         /// Why.

@@ -189,6 +189,7 @@ fn switch_config(options: &Options) -> SwitchConfig {
         drop_port: options.target.drop_port,
         seed: links.seed,
         pass_limit: links.pass_limit,
+        deflect_on_drop: links.deflect_on_drop,
     }
 }
 

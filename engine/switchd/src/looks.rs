@@ -357,6 +357,7 @@ mod tests {
             drop_port: DEFAULT_DROP_PORT,
             seed: 0,
             pass_limit: DEFAULT_PASS_LIMIT,
+            deflect_on_drop: false,
         })
         .expect("a good configuration");
         switch.control().set_pipeline(program::testing::to_port(1));

@@ -110,6 +110,7 @@ mod tests {
             drop_port: 511,
             seed: 0,
             pass_limit: DEFAULT_PASS_LIMIT,
+            deflect_on_drop: false,
         };
         let mut switch = Switch::new(config).expect("a right configuration");
         switch.control().set_exec(beside_packets(ExecChoice::Native));

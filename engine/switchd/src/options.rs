@@ -253,6 +253,10 @@ pub struct Links {
     /// packet, including those of its copies; further ones are dropped and counted
     #[arg(long, value_name = "N", default_value_t = DEFAULT_PASS_LIMIT, value_parser = clap::value_parser!(u32).range(1..=i64::from(MAX_PASS_LIMIT)))]
     pub pass_limit: u32,
+    /// A packet of a v1model program whose queue is full runs through ingress once
+    /// more with instance_type 9; the program may truncate it and choose another queue
+    #[arg(long)]
+    pub deflect_on_drop: bool,
     /// Seed of the program's random numbers
     #[arg(long, default_value_t = 0)]
     pub seed: u64,

@@ -40,6 +40,7 @@ fn step(event: &TraceEvent) {
             }
         }
         Step::Enqueued { port, priority } => debug!(at_us, port, priority, "enqueued"),
+        Step::Deflected { port, priority } => debug!(at_us, port, priority, "queue full, deflected"),
         Step::Dropped { cause, port, priority } => {
             debug!(at_us, cause = cause.column(), port, priority, "packet dropped")
         }

@@ -289,6 +289,7 @@ impl Topology {
             drop_port: switch.drop_port,
             seed: 0,
             pass_limit: switch.pass_limit,
+            deflect_on_drop: switch.deflect_on_drop,
         };
         config.check().map_err(|error| {
             let place = error.place.replace("capacity_pkts", "queue_capacity_pkts");

@@ -42,7 +42,7 @@ impl Hosts {
             Ok(read) => read,
             Err(error) => {
                 let cause = NoFlow::of(error);
-                return self.refuse(cx, host, cause, packet);
+                return self.receive_trimmed(cx, host, cause, packet);
             }
         };
         let flow = match self.flow_at(cx.topology, host, read) {
@@ -63,6 +63,32 @@ impl Hosts {
             }
         }
         Some(packet)
+    }
+
+    /// The header of trimmed data goes to its flow, if that is paced and no read; anything else that is no
+    /// whole packet is refused for this cause.
+    #[cold]
+    fn receive_trimmed(
+        &mut self,
+        cx: &mut Context<'_>,
+        host: u32,
+        cause: NoFlow,
+        packet: Packet,
+    ) -> Option<Packet> {
+        let Some(read) = wire::decode_trimmed(&packet.head) else {
+            return self.refuse(cx, host, cause, packet);
+        };
+        match self.flow_at(cx.topology, host, &read) {
+            Err(cause) => self.refuse(cx, host, cause, packet),
+            Ok(flow) if self.plans[flow].is_read || matches!(self.flows[flow].ends, Ends::Window { .. }) => {
+                self.refuse(cx, host, cause, packet)
+            }
+            Ok(flow) => {
+                self.hosts[host as usize].counters.delivered_pkts += 1;
+                Rdma { hosts: self, cx, flow: flow as u32 }.on_trimmed(&read);
+                Some(packet)
+            }
+        }
     }
 
     /// The flow that ends at a host and that a packet is of, or why there is none.

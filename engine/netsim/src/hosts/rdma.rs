@@ -84,18 +84,7 @@ impl Rdma<'_, '_> {
         flow.count_mark(packet.ecn);
         let Ends::Rdma(ends) = &mut flow.ends else { return None };
         let waited_until = ends.receiver.deadline();
-        let receipt = ends.receiver.on_data(
-            now,
-            &RdmaData {
-                seq: packet.header.seq,
-                len: u32::from(packet.header.payload_len),
-                fin: packet.header.flags.has(Flags::FIN),
-                ack_request: packet.header.flags.has(Flags::ACK_REQUEST),
-                ecn: packet.ecn,
-                timestamp_ns: packet.header.timestamp_ns,
-                extension: packet.extension,
-            },
-        );
+        let receipt = ends.receiver.on_data(now, &data_of(packet));
         if receipt.completed {
             flow.received = Some(now);
         }
@@ -104,6 +93,17 @@ impl Rdma<'_, '_> {
             self.cx.schedule.timer(until, node, Timer::DelayedAck { flow: index });
         }
         Some(receipt)
+    }
+
+    /// The header of data whose payload a switch cut off reaches the receiver.
+    pub fn on_trimmed(self, packet: &wire::Packet<'_>) {
+        let (index, now) = (self.flow, self.cx.now());
+        let Ends::Rdma(ends) = &mut self.hosts.flows[index as usize].ends else { return };
+        let Some(ack) = ends.receiver.on_trimmed(now, &data_of(packet)) else { return };
+        let answer = Answer::notification(self.cx.pool, index, ends.ack_class, ack);
+        let host = self.hosts.plans[index as usize].dst;
+        self.hosts.hosts[host as usize].answers.push_back(answer);
+        self.hosts.serve(self.cx, host);
     }
 
     /// Hands the answers to a data packet, which had an extension of this kind and length, to the interface.
@@ -225,5 +225,19 @@ impl Rdma<'_, '_> {
             let node = self.cx.topology.host_node(host);
             self.cx.schedule.timer(deadline, node, Timer::Sender { flow: index });
         }
+    }
+}
+
+/// What a data packet says to the receiver.
+#[inline]
+fn data_of<'a>(packet: &wire::Packet<'a>) -> RdmaData<'a> {
+    RdmaData {
+        seq: packet.header.seq,
+        len: u32::from(packet.header.payload_len),
+        fin: packet.header.flags.has(Flags::FIN),
+        ack_request: packet.header.flags.has(Flags::ACK_REQUEST),
+        ecn: packet.ecn,
+        timestamp_ns: packet.header.timestamp_ns,
+        extension: packet.extension,
     }
 }

@@ -28,6 +28,7 @@ fn switch() -> Switch {
         drop_port: 511,
         seed: 0,
         pass_limit: DEFAULT_PASS_LIMIT,
+        deflect_on_drop: false,
     };
     Switch::new(config).expect("the configuration is sound")
 }

@@ -30,6 +30,7 @@ fn switch(pipeline: &Arc<p4cc_exec::Pipeline>) -> Switch {
         drop_port: DEFAULT_DROP_PORT,
         seed: 1,
         pass_limit: DEFAULT_PASS_LIMIT,
+        deflect_on_drop: false,
     };
     let mut switch = Switch::new(config).expect("a right configuration");
     switch.control().split_pipes(4);

@@ -114,6 +114,7 @@ impl Lab {
             drop_port: 511,
             seed: 0,
             pass_limit: DEFAULT_PASS_LIMIT,
+            deflect_on_drop: false,
         };
         let switch = Mutex::new(Switch::new(config).expect("the configuration is sound"));
         let bench = Arc::new(Bench { switch, now: Mutex::new(Time::ZERO) });

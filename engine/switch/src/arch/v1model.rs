@@ -4,6 +4,8 @@
 //! resubmit, multicast, drop, unicast. Egress runs when a packet leaves its queue: egress control, clone,
 //! drop, checksum computation, deparser, recirculation.
 //!
+//! A packet whose queue is full may run through ingress once more (p4cc's extension, off by default).
+//!
 //! Native code may take a packet past its empty queue. The decision is [`BypassCheck`]'s. A packet that
 //! causes a PFC (IEEE 802.1Qbb) pause does not bypass its queue.
 //!
@@ -25,6 +27,7 @@ use crate::lineage::Lineage;
 use crate::packet::Packet;
 use crate::pre::{Target, targets};
 use crate::tm::{Admitted, PortIndex, TrafficManager};
+use crate::trace::Step;
 
 /// A v1model program in its pipeline.
 #[derive(Clone)]
@@ -74,6 +77,11 @@ impl<F> BypassCheck<'_, F> {
     /// The same where the shared buffer refuses the packet, or has more to do.
     #[cold]
     fn admit_bypass(&mut self, index: PortIndex, to: QueueId) -> bool {
+        if !self.tm.has_room(index, to.priority, self.length) {
+            // Where packets wait, what finds no room is dropped or deflected.
+            self.decision = BypassDecision::Waits(to);
+            return false;
+        }
         self.decision = match self.tm.admit(index, to.priority, self.length, Some(self.ingress)) {
             Ok(admitted) if admitted.pauses => BypassDecision::Pauses(admitted),
             Ok(admitted) => {
@@ -217,8 +225,25 @@ impl V1Switch {
     }
 
     #[inline(never)]
-    fn enqueue(&self, core: &mut Core, now: Time, to: QueueId, unicast: UnicastPacket) {
+    fn enqueue(&mut self, core: &mut Core, now: Time, to: QueueId, unicast: UnicastPacket) {
+        if core.deflect_on_drop && !core.has_room(to.port, to.priority, unicast.length) {
+            let UnicastPacket { packet, length, ingress_port, lineage, .. } = unicast;
+            let instance = Instance::DEFLECTED;
+            let arrival = Arrival { packet, length, ingress_port, instance, lineage };
+            return self.deflect(core, now, to, arrival);
+        }
         core.enqueue_in_line(to.port, to.priority, self.queued(now, unicast));
+    }
+
+    /// Takes a packet whose queue is full through ingress once more, as it came in.
+    #[cold]
+    fn deflect(&mut self, core: &mut Core, now: Time, full: QueueId, arrival: Arrival) {
+        let QueueId { port, priority } = full;
+        core.counters.deflected += 1;
+        core.trace.keep(|| Step::Deflected { port, priority });
+        let outside = (arrival.ingress_port, core.timestamp(now));
+        let after = self.ingress_once(core, now, &arrival, Some(outside));
+        self.after_ingress(core, now, arrival, after);
     }
 
     /// Continues with a packet that waits, or whose new headers do not fit in front of its payload.
@@ -370,10 +395,20 @@ impl V1Switch {
     fn forward(&mut self, core: &mut Core, now: Time, arrival: Arrival, after: &AfterIngress) {
         let AfterIngress { payload_at, ref verdict } = *after;
         let truncate = self.runtime.effects.truncate.unwrap_or(u32::MAX);
-        let instance = if verdict.mcast_grp != 0 { Instance::REPLICA } else { Instance::NORMAL };
+        let is_deflected = arrival.instance == Instance::DEFLECTED;
+        let instance = match verdict.mcast_grp {
+            0 if is_deflected => Instance::DEFLECTED,
+            0 => Instance::NORMAL,
+            _ => Instance::REPLICA,
+        };
         if verdict.mcast_grp == 0 && verdict.egress_spec == core.drop_port {
             core.drop_at(arrival.ingress_port, verdict.priority, DropCause::Ingress);
             return;
+        }
+        let to = QueueId { port: verdict.egress_spec, priority: verdict.priority };
+        let has_room = || core.has_room(to.port, to.priority, arrival.length.min(truncate));
+        if core.deflect_on_drop && !is_deflected && verdict.mcast_grp == 0 && !has_room() {
+            return self.deflect(core, now, to, Arrival { instance: Instance::DEFLECTED, ..arrival });
         }
         let ingress_port = arrival.ingress_port;
         let unicast = UnicastPacket::new(arrival, payload_at);

@@ -12,7 +12,8 @@ use p4cc_ir::{
 };
 use p4cc_switch::config::DEFAULT_DROP_PORT;
 use p4cc_switch::{
-    DEFAULT_PASS_LIMIT, ExecChoice, Packet, PortConfig, QdepthUnit, Switch, SwitchConfig, TimestampUnit,
+    DEFAULT_PASS_LIMIT, ExecChoice, Packet, PortConfig, QdepthUnit, Switch, SwitchConfig, SwitchCounters,
+    TimestampUnit,
 };
 use p4cc_syntax::{Options, Severity, Source};
 use p4cc_units::{Rate, Span, Time};
@@ -30,6 +31,11 @@ pub struct Bench {
     program: Arc<Program>,
     pub switch: Switch,
     packets: u32,
+}
+
+/// A port before it has its number.
+fn port() -> PortConfig {
+    PortConfig { rate: Rate::from_bps(RATE_BPS), capacity_pkts: 4096, ..PortConfig::default() }
 }
 
 /// Packets of a bench that all ways are compared for.
@@ -70,22 +76,25 @@ fn pipeline(name: &str) -> Arc<Pipeline> {
 
 impl Bench {
     pub fn new(name: &str, qdepth_unit: QdepthUnit) -> Self {
-        let port = |port| PortConfig {
-            port,
-            rate: Rate::from_bps(RATE_BPS),
-            capacity_pkts: 4096,
-            qdepth_unit,
-            ..PortConfig::default()
-        };
+        Self::with(name, PortConfig { qdepth_unit, ..port() }, false)
+    }
+
+    /// Queues hold so many bytes on the link; what finds one full runs through ingress once more.
+    pub fn deflecting(name: &str, capacity_bytes: u64) -> Self {
+        Self::with(name, PortConfig { capacity_bytes: Some(capacity_bytes), ..port() }, true)
+    }
+
+    fn with(name: &str, port: PortConfig, deflect_on_drop: bool) -> Self {
         let config = SwitchConfig {
             device_id: 1,
-            ports: vec![port(IN), port(OUT)],
+            ports: vec![PortConfig { port: IN, ..port }, PortConfig { port: OUT, ..port }],
             timestamp_unit: TimestampUnit::Ns,
             buffer: None,
             cpu_port: None,
             drop_port: DEFAULT_DROP_PORT,
             seed: 7,
             pass_limit: DEFAULT_PASS_LIMIT,
+            deflect_on_drop,
         };
         let mut switch = Switch::new(config).expect("a right configuration");
         let pipeline = pipeline(name);
@@ -250,6 +259,11 @@ impl Bench {
     pub fn receive(&mut self, now_ns: u64, packet: Packet) {
         self.switch.receive(Time::from_ns(now_ns), IN, packet);
         while self.switch.next_ready().is_some() {}
+    }
+
+    /// What the switch counted.
+    pub fn counters(&self) -> SwitchCounters {
+        *self.switch.observation().counters()
     }
 
     /// The next packet leaves [`OUT`], with the time it takes on the link.

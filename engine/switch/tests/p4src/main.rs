@@ -31,4 +31,5 @@ mod int_md;
 mod rcp;
 mod spray;
 mod tna;
+mod trim;
 mod v1model_only;

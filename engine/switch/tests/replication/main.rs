@@ -47,6 +47,7 @@ fn limited(buffer: Option<BufferConfig>, pass_limit: u32) -> Switch {
         drop_port: DEFAULT_DROP_PORT,
         seed: 1,
         pass_limit,
+        deflect_on_drop: false,
     };
     let mut switch = Switch::new(config).expect("a right configuration");
     switch.control().set_pipeline(Arc::clone(PIPELINE.get_or_init(pipeline)));

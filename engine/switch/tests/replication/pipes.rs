@@ -32,6 +32,7 @@ fn switch(pipes: u8, exec: ExecChoice) -> Switch {
         drop_port: DEFAULT_DROP_PORT,
         seed: 1,
         pass_limit: DEFAULT_PASS_LIMIT,
+        deflect_on_drop: false,
     };
     let mut switch = Switch::new(config).expect("a right configuration");
     switch.control().set_exec(exec);

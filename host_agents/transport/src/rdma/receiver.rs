@@ -209,6 +209,18 @@ impl RdmaReceiver {
         receipt
     }
 
+    /// Takes the header of a data packet whose payload a switch cut off: asks for the packet again, or
+    /// acknowledges what is there already (docs/algorithms/trimming.md#trimmed-data).
+    pub fn on_trimmed(&mut self, now: Time, data: &RdmaData<'_>) -> Option<RdmaAck> {
+        let start = seq::unwrap(data.seq, self.expected)?;
+        let Some(kept) = &self.kept else {
+            return if start < self.expected { Some(self.ack(data)) } else { self.nack(now, data) };
+        };
+        let end = start + u64::from(data.len);
+        let is_there = end <= self.expected || kept.piece_at(start).is_some_and(|(_, last)| end <= last);
+        Some(RdmaAck { nack: !is_there, answered: Some(data.seq), ..self.ack(data) })
+    }
+
     /// An ACK is owed for this packet and those before it.
     fn wait(&mut self, now: Time, data: &RdmaData<'_>) {
         self.waits_until.get_or_insert(now + self.ack_delay);

@@ -2,7 +2,8 @@
 //! (docs/algorithms/substrate.md#selective-repeat).
 //!
 //! Invariants: a packet keeps its bounds however often it is sent; one that arrived is never sent again; a
-//! packet is found lost by what arrived beyond it once, and by timeouts as often as they come.
+//! packet is found lost by what arrived beyond it once, and as often as they come by its header alone and by
+//! timeouts.
 
 use std::collections::VecDeque;
 
@@ -144,6 +145,26 @@ impl Selective {
         losses
     }
 
+    /// Of the packet that begins at this byte only the header arrived; `snd_nxt` is the next new byte.
+    pub fn trimmed(&mut self, start: u64, snd_nxt: u64) -> Losses {
+        let mut losses = Losses::default();
+        let Ok(index) = self.packets.binary_search_by_key(&start, |packet| packet.start) else {
+            return losses;
+        };
+        let packet = &mut self.packets[index];
+        if packet.fate == Fate::Flying {
+            packet.fate = Fate::Lost;
+            self.flight_bytes -= u64::from(packet.len);
+            self.lost_bytes += u64::from(packet.len);
+            self.lost.push_back(self.first + index as u64);
+            losses = Losses { bytes: packet.len.into(), is_new: packet.start >= self.recover };
+        }
+        if losses.is_new {
+            self.recover = snd_nxt;
+        }
+        losses
+    }
+
     /// A timeout: whatever did not arrive is lost.
     pub fn on_timeout(&mut self) {
         self.lost.clear();
@@ -198,6 +219,21 @@ mod tests {
         assert_eq!([0, 1].map(|_| selective.take_lost()), [Some((500, 100)), None]);
         selective.advance(800);
         assert_eq!((selective.flight_bytes(), selective.above_bytes(), selective.has_lost()), (0, 0, false));
+    }
+
+    #[test]
+    fn a_trimmed_packet_leaves_again_each_time() {
+        let mut selective = sent(3);
+        assert_eq!(selective.trimmed(100, 300), Losses { bytes: 100, is_new: true });
+        assert_eq!(selective.trimmed(100, 300), Losses::default(), "it is known");
+        assert_eq!(selective.trimmed(150, 300), Losses::default(), "no packet begins there");
+        assert_eq!((selective.flight_bytes(), selective.take_lost()), (200, Some((100, 100))));
+        // The copy, too.
+        assert_eq!(selective.trimmed(100, 300), Losses { bytes: 100, is_new: false });
+        assert_eq!([0, 1].map(|_| selective.take_lost()), [Some((100, 100)), None]);
+        selective.arrived(100);
+        assert_eq!(selective.trimmed(100, 300), Losses::default(), "it arrived");
+        assert_eq!((selective.flight_bytes(), selective.has_lost()), (200, false));
     }
 
     /// The same, by looking at every packet every time.

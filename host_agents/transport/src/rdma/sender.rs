@@ -39,6 +39,8 @@ struct Feedback {
     granted_bps: Option<f64>,
     /// Of the measurement, on top of the round-trip time.
     noise: Span,
+    /// It answers a trimmed header, which waited in no queue of data.
+    is_of_header: bool,
 }
 
 /// The sending end of one flow.
@@ -395,8 +397,9 @@ impl RdmaSender {
             self.go_on_at(self.snd_una);
             self.control.on_loss(now);
         }
+        let is_of_header = self.selective.is_some() && flags.has(Flags::NACK);
         if self.selective.is_some() {
-            lost_bytes = self.find_lost(now, fields.answered);
+            lost_bytes = self.find_lost(now, fields.answered, is_of_header);
         }
         // RFC6298 5.2: nothing is in flight, nothing can time out; what leaves next starts the timer.
         if self.flight_bytes() == 0 {
@@ -405,7 +408,7 @@ impl RdmaSender {
             self.deadline = self.rto.map(|rto| now + rto);
         }
         self.advance(now);
-        let feedback = Feedback { ack, lost_bytes, granted_bps, noise };
+        let feedback = Feedback { ack, lost_bytes, granted_bps, noise, is_of_header };
         let rtt = self.inform(now, fields, extension, feedback);
         self.repace(now);
         self.complete = self.flow_bytes == Some(self.snd_una);
@@ -427,15 +430,21 @@ impl RdmaSender {
         self.repace(now);
     }
 
-    /// Where receivers keep what comes out of order: bytes that the ACK of a packet shows to be lost.
-    fn find_lost(&mut self, now: Time, answered: Option<u32>) -> u64 {
+    /// Where receivers keep what comes out of order: bytes that the answer to a packet, or to the header that
+    /// a switch left of it, shows to be lost.
+    fn find_lost(&mut self, now: Time, answered: Option<u32>, is_of_header: bool) -> u64 {
         let reordering_bytes = self.reordering_bytes();
         let Some(selective) = &mut self.selective else { return 0 };
         selective.advance(self.snd_una);
-        if let Some(start) = answered.and_then(|answered| seq::unwrap(answered, self.snd_una)) {
-            selective.arrived(start);
-        }
-        let Losses { bytes, is_new } = selective.find_lost(reordering_bytes, self.snd_nxt);
+        let start = answered.and_then(|answered| seq::unwrap(answered, self.snd_una));
+        let Losses { bytes, is_new } = if is_of_header {
+            start.map(|start| selective.trimmed(start, self.snd_nxt)).unwrap_or_default()
+        } else {
+            if let Some(start) = start {
+                selective.arrived(start);
+            }
+            selective.find_lost(reordering_bytes, self.snd_nxt)
+        };
         if is_new {
             self.nacks += 1;
             self.control.on_loss(now);
@@ -479,12 +488,13 @@ impl RdmaSender {
         extension: &Extension<'_>,
         feedback: Feedback,
     ) -> Option<Span> {
-        let Feedback { ack, lost_bytes, granted_bps, noise } = feedback;
+        let Feedback { ack, lost_bytes, granted_bps, noise, is_of_header } = feedback;
         if extension.kind == ExtensionType::CNP {
             self.control.on_cnp(now);
             return None;
         }
-        let rtt = self.sample(now, ack, fields).map(|rtt| rtt + noise);
+        let rtt = if is_of_header { None } else { self.sample(now, ack, fields) };
+        let rtt = rtt.map(|rtt| rtt + noise);
         // docs/algorithms/window.md#reno-rules: srtt = 7/8 srtt + 1/8 R, from the first sample on.
         self.smooth_rtt = match (self.rtt, rtt) {
             (None, Some(rtt)) => rtt,

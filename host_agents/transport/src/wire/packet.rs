@@ -4,7 +4,7 @@ use core::net::Ipv4Addr;
 
 use super::error::{DecodeError, EncodeError};
 use super::extension::Extension;
-use super::header::{Header, is_valid_extension, part, put, take};
+use super::header::{Header, PacketKind, is_valid_extension, part, put, take};
 use super::ip::{
     Endpoint, Ipv4Fields, PROTOCOL_UDP, TTL, check_ethernet, check_ipv4, write_ethernet, write_ipv4,
 };
@@ -224,6 +224,21 @@ impl<'a> Packet<'a> {
             extension: Extension { kind, bytes },
         })
     }
+}
+
+/// Reads the headers of data whose payload a switch cut off (docs/algorithms/trimming.md#trimming), lengths
+/// of IPv4 and UDP adjusted; none if the frame is something else. The payload's length is what is missing.
+#[cold]
+pub fn decode_trimmed(frame: &[u8]) -> Option<Packet<'static>> {
+    /// Of the payload's length.
+    const AT: usize = FRAME_HEADERS_LEN - TRANSPORT_LEN + 16;
+    let mut headers = *frame.first_chunk::<FRAME_HEADERS_LEN>()?;
+    let payload_len = u16::from_be_bytes(core::mem::take(headers[AT..].first_chunk_mut()?));
+    let Packet { dst_mac, src_mac, src, dst, ecn, ttl, src_port, header, .. } =
+        Packet::decode(&headers, 0).ok()?;
+    let is_trimmed = header.kind == PacketKind::Data && payload_len > 0;
+    let (header, extension) = (Header { payload_len, ..header }, Extension::NONE);
+    is_trimmed.then_some(Packet { dst_mac, src_mac, src, dst, ecn, ttl, src_port, header, extension })
 }
 
 /// Whether the lengths of IPv4 and UDP are those of a packet with so many bytes from IPv4 on.

@@ -11,4 +11,5 @@ mod rdma;
 mod recovery;
 mod tcp;
 mod traces;
+mod trimmed;
 mod wire;

@@ -213,7 +213,7 @@ impl TnaSwitch {
     /// that is none of the switch's, and one that is looped.
     fn enqueue(&mut self, core: &mut Core, now: Time, to: QueueId, queued: Queued, deflects: bool) {
         let QueueId { port, priority } = to;
-        if deflects && !core.has_room(port, priority, &queued) {
+        if deflects && !core.has_room(port, priority, queued.length.min(queued.truncate)) {
             return self.deflect(core, now, to, queued);
         }
         if !self.leads_back(core, port) {
