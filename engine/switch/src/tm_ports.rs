@@ -165,8 +165,8 @@ impl<T> TrafficManager<T> {
     pub(crate) fn close_queue(&mut self, port: PortIndex, priority: u8) -> (u32, Vec<T>) {
         let at = queue_of(priority);
         let mut dropped = Vec::new();
-        while let Some(taken) = self.dequeue_of(port, at) {
-            dropped.push(taken.item);
+        while self.at(port).occupied & (1 << at) != 0 {
+            dropped.extend(self.dequeue_of(port, at).map(|taken| taken.item));
         }
         self.count_drops(port, at as u8, DropCause::TailDrop, dropped.len() as u64);
         let closed = &mut self.queues[port.queue(at)].capacity_pkts;
@@ -201,6 +201,22 @@ mod tests {
         assert_eq!((accepted(&mut manager, 1, 2), accepted(&mut manager, 1, 0)), (5, 3));
         manager.set_capacity(port, None, 7);
         assert_eq!((accepted(&mut manager, 1, 2), accepted(&mut manager, 1, 0)), (2, 4));
+    }
+
+    #[test]
+    fn a_closed_queue_drops_what_waits_and_takes_nothing_until_it_is_opened() {
+        let mut manager = manager();
+        let port = manager.port(1).expect("a port");
+        assert_eq!((accepted(&mut manager, 1, 2), accepted(&mut manager, 1, 0)), (3, 3));
+        manager.set_paused(Time::ZERO, port, 2, true);
+        assert_eq!(manager.close_queue(port, 2), (3, vec![0, 1, 2]));
+        assert_eq!(manager.close_queue(port, 2), (0, vec![]), "closed already");
+        assert_eq!((accepted(&mut manager, 1, 2), manager.depth_pkts(port, 0)), (0, 3));
+        manager.set_capacity(port, Some(2), 3);
+        assert_eq!(accepted(&mut manager, 1, 2), 3);
+        // 7 and 7 beyond the capacities, the 3 that waited, and 10 while it was closed.
+        let dropped = |queue: usize| manager.counters(port).queues[queue].dropped.of(DropCause::TailDrop);
+        assert_eq!((dropped(0), dropped(2)), (7, 27));
     }
 
     #[test]
