@@ -48,27 +48,6 @@ class ArraysSpec(TypedDict):
     """Sampling interval."""
 
 
-class BufferSpec(TypedDict):
-    """
-    A buffer that all ports of a switch share, with PFC for its lossless priorities
-    (docs/algorithms/pfc.md#pfc).
-    """
-
-    bytes: int
-    """All of it."""
-    lossless_priorities: NotRequired[list[int]]
-    """Priorities that are paused rather than dropped (PFC), 0 to 6."""
-    pause_quanta: NotRequired[int | None]
-    """
-    Duration of a pause in quanta of 512 bit times, as in IEEE 802.1Qbb; absent: it lasts
-    until it is taken back, as in the ns-3 simulator (docs/algorithms/pfc.md#pfc-rules).
-    """
-    reserve_bytes: NotRequired[int]
-    """Set aside for each port and lossless priority."""
-    resume_offset_bytes: NotRequired[int]
-    """How far below its threshold a paused port must be to continue."""
-
-
 class CdfPoint(TypedDict):
     """A point of a cumulative distribution: `share` of the flows have at most `bytes`."""
 
@@ -504,6 +483,27 @@ SizeSpec: TypeAlias = FixedSize | UniformSize | CdfSize
 """Where flow sizes come from."""
 
 
+class StormSpec(TypedDict):
+    """
+    The network card of a host pauses its neighbour for a time without need: a PFC storm
+    (docs/algorithms/pfc.md#storms).
+    """
+
+    end_ns: NotRequired[int | None]
+    """When a resume frame ends it; absent: it lasts."""
+    host: str
+    """Name of the host."""
+    pause_quanta: NotRequired[int | None]
+    """
+    Duration of a pause in quanta of 512 bit times: it is sent again when half of it is over. Absent: one
+    frame, which lasts.
+    """
+    priority: int
+    """Priority that it pauses, 0 to 7."""
+    start_ns: int
+    """When it begins."""
+
+
 class SwitchPortSpec(TypedDict):
     """A port of a switch; rate and framing are its link's."""
 
@@ -571,6 +571,24 @@ class UserHeadersConfig(TypedDict):
     """In the order of the wire."""
 
 
+WatchdogAction: TypeAlias = Literal["drop", "forward", "alert"]
+"""What a PFC watchdog does with a queue in a storm."""
+
+
+class WatchdogSpec(TypedDict):
+    """
+    The PFC watchdog of a switch (docs/algorithms/pfc.md#watchdog): it detects a queue that is paused for
+    long, and restores it when pauses have ended for long.
+    """
+
+    action: NotRequired[WatchdogAction]
+    """What happens to the queue meanwhile."""
+    detection_ns: int
+    """A queue with packets that is paused for so long is in a storm."""
+    restoration_ns: int
+    """A storm has ended when its queue was not paused for so long."""
+
+
 WindowValidation: TypeAlias = Literal["rfc7661", "rfc5681", "none"]
 """What becomes of a window that the sender does not use."""
 
@@ -607,6 +625,29 @@ class ArrivalsSpec(TypedDict):
     """Hosts that send."""
     start_ns: NotRequired[int]
     """When the processes begin."""
+
+
+class BufferSpec(TypedDict):
+    """
+    A buffer that all ports of a switch share, with PFC for its lossless priorities
+    (docs/algorithms/pfc.md#pfc).
+    """
+
+    bytes: int
+    """All of it."""
+    lossless_priorities: NotRequired[list[int]]
+    """Priorities that are paused rather than dropped (PFC), 0 to 6."""
+    pause_quanta: NotRequired[int | None]
+    """
+    Duration of a pause in quanta of 512 bit times, as in IEEE 802.1Qbb; absent: it lasts
+    until it is taken back, as in the ns-3 simulator (docs/algorithms/pfc.md#pfc-rules).
+    """
+    reserve_bytes: NotRequired[int]
+    """Set aside for each port and lossless priority."""
+    resume_offset_bytes: NotRequired[int]
+    """How far below its threshold a paused port must be to continue."""
+    watchdog: NotRequired[WatchdogSpec | None]
+    """What the switch does with a queue that its neighbour keeps paused; absent: it waits for ever."""
 
 
 class BurstsSpec(TypedDict):
@@ -1033,5 +1074,7 @@ class NetworkSpec(TypedDict):
     """End of the run if it does not end by itself."""
     stop_when_complete: NotRequired[bool]
     """Whether the run ends when every flow with a size is complete."""
+    storms: NotRequired[list[StormSpec]]
+    """Hosts whose network cards pause their switch without need."""
     switches: list[SwitchSpec]
     """Switches; their order is the order of nodes in ties."""

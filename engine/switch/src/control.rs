@@ -114,8 +114,9 @@ impl<'s> Control<'s> {
         true
     }
 
-    /// Empties a queue of a port and lets nothing in, until [`Self::set_queue_capacity`] opens it: the capacity
-    /// that it had, and how many packets were dropped ([`DropCause::TailDrop`]). None if there is no such port.
+    /// Empties a queue of a port and lets nothing in, until [`Self::set_queue_capacity`] opens it: the
+    /// capacity that it had, and how many packets were dropped ([`DropCause::TailDrop`]). None if there is no
+    /// such port.
     pub fn close_queue(&mut self, port: u32, priority: u8) -> Option<(u32, u64)> {
         let core = &mut self.switch.core;
         let index = core.tm.port(port)?;

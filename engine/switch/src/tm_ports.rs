@@ -160,8 +160,8 @@ impl<T> TrafficManager<T> {
         }
     }
 
-    /// Empties a queue, paused or not, and lets nothing in until it has its capacity again: that capacity, and
-    /// what waited there, counted as dropped.
+    /// Empties a queue, paused or not, and lets nothing in until it has its capacity again: that capacity,
+    /// and what waited there, counted as dropped.
     pub(crate) fn close_queue(&mut self, port: PortIndex, priority: u8) -> (u32, Vec<T>) {
         let at = queue_of(priority);
         let mut dropped = Vec::new();

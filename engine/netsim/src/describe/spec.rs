@@ -235,8 +235,8 @@ pub struct BufferSpec {
     pub watchdog: Option<WatchdogSpec>,
 }
 
-/// The PFC watchdog of a switch (docs/algorithms/pfc.md#watchdog): it detects a queue that is paused for long,
-/// and restores it when pauses have ended for long.
+/// The PFC watchdog of a switch (docs/algorithms/pfc.md#watchdog): it detects a queue that is paused for
+/// long, and restores it when pauses have ended for long.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct WatchdogSpec {
@@ -367,8 +367,8 @@ pub struct StormSpec {
     /// When a resume frame ends it; absent: it lasts.
     #[serde(default)]
     pub end_ns: Option<u64>,
-    /// Duration of a pause in quanta of 512 bit times: it is sent again when half of it is over. Absent: one frame,
-    /// which lasts.
+    /// Duration of a pause in quanta of 512 bit times: it is sent again when half of it is over. Absent: one
+    /// frame, which lasts.
     #[serde(default)]
     pub pause_quanta: Option<u16>,
 }

@@ -1,5 +1,5 @@
-//! Storms of PFC (IEEE 802.1Qbb): a network card pauses its neighbour without need, as a broken one does, or one
-//! whose host takes nothing (docs/algorithms/pfc.md#storms).
+//! Storms of PFC (IEEE 802.1Qbb): a network card pauses its neighbour without need, as a broken one does, or
+//! one whose host takes nothing (docs/algorithms/pfc.md#storms).
 
 use p4cc_units::Span;
 

@@ -1,5 +1,5 @@
-//! The table `watchdog`: storms of PFC (IEEE 802.1Qbb) that the watchdogs of switches detected, and their ends
-//! (`SwitchNode::watchdog`).
+//! The table `watchdog`: storms of PFC (IEEE 802.1Qbb) that the watchdogs of switches detected, and their
+//! ends (`SwitchNode::watchdog`).
 
 use crate::output::view::View;
 use crate::record::Table;

@@ -4,9 +4,10 @@
 mod node;
 mod pfc;
 mod state;
+mod storms;
 mod wakes;
 mod watchdog;
 
 pub(crate) use node::SwitchNode;
 pub(crate) use state::Switches;
-pub(crate) use watchdog::Watchdog;
+pub(crate) use storms::Watchdog;

@@ -17,7 +17,7 @@ use crate::context::Context;
 use crate::describe::spec::{RecordSpec, SwitchSpec};
 use crate::links::{Line, PauseTimers, Work};
 use crate::record::Log;
-use crate::switches::watchdog::Watchdog;
+use crate::switches::storms::Watchdog;
 
 /// A switch with the lines of its ports.
 // In the order of fields: the ports stand behind what the switch ends with, its program.

@@ -1,66 +1,18 @@
-//! The PFC watchdog of a switch: it detects queues that their neighbour keeps paused (IEEE 802.1Qbb), drops or
-//! forwards what they have, and restores them when the pauses have ended (docs/algorithms/pfc.md#watchdog).
+//! The watchdog of a switch for PFC (IEEE 802.1Qbb): it detects queues that their neighbour keeps paused,
+//! drops or forwards what they have, and restores them when the pauses have ended
+//! (docs/algorithms/pfc.md#watchdog).
 //!
 //! A timer looks at a queue when the time of detection has passed since it was paused, and again after each
 //! such time while it is paused without a packet. A queue in a storm is looked at when the time of
 //! restoration has passed since its last pause ended.
 
-use std::collections::BTreeMap;
-
-use p4cc_units::{Span, Time};
+use p4cc_units::Time;
 
 use crate::context::Context;
-use crate::describe::spec::{SwitchSpec, WatchdogAction, WatchdogSpec};
+use crate::describe::spec::WatchdogAction;
 use crate::events::Timer;
-use crate::record::Log;
 use crate::switches::node::SwitchNode;
-
-/// A watchdog, with the storms that it knows of.
-pub(crate) struct Watchdog {
-    detection: Span,
-    restoration: Span,
-    action: WatchdogAction,
-    /// By port and priority.
-    storms: BTreeMap<(u32, u8), Storm>,
-    pub log: Log<WatchdogEvent>,
-}
-
-/// A queue that is in a storm.
-struct Storm {
-    /// Whether its neighbour pauses it now, though that is not obeyed.
-    paused: bool,
-    /// When the neighbour last paused or resumed it.
-    changed: Time,
-    /// Packets that the queue held, where it lets nothing in now.
-    capacity_pkts: Option<u32>,
-    /// Drops of the queue when the storm was detected.
-    dropped_before: u64,
-}
-
-/// A storm is detected, or its queue restored.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct WatchdogEvent {
-    pub at: Time,
-    pub port: u32,
-    pub priority: u8,
-    pub detected: bool,
-    /// Packets that the queue dropped: those that waited, or all of the storm.
-    pub dropped_pkts: u64,
-}
-
-impl Watchdog {
-    /// The watchdog of a switch that has one.
-    pub fn of(spec: &SwitchSpec, max_rows: u64) -> Option<Box<Self>> {
-        let WatchdogSpec { detection_ns, restoration_ns, action } = spec.buffer.as_ref()?.watchdog?;
-        Some(Box::new(Self {
-            detection: Span::from_ns(detection_ns),
-            restoration: Span::from_ns(restoration_ns),
-            action,
-            storms: BTreeMap::new(),
-            log: Log::new(max_rows),
-        }))
-    }
-}
+use crate::switches::storms::{Storm, WatchdogEvent};
 
 impl SwitchNode {
     /// The neighbour pauses or resumes a queue: true if the queue is in a storm, which goes by the watchdog.
@@ -76,7 +28,10 @@ impl SwitchNode {
         let now = cx.now();
         let timer = Timer::Watchdog { port, priority };
         if let Some(storm) = watchdog.storms.get_mut(&(port, priority)) {
-            (storm.paused, storm.changed) = (pause, now);
+            // A pause that was taken back expires too.
+            if pause || storm.paused {
+                (storm.paused, storm.changed) = (pause, now);
+            }
             if !pause {
                 cx.schedule.timer(now + watchdog.restoration, self.number, timer);
             }
