@@ -55,11 +55,13 @@ def _kind_of(how: Measure, figure: str, measures: Mapping[str, Measure]) -> str:
 
 
 def _alike(how: Measure, figure: str, measures: Mapping[str, Measure]) -> JsonValue:
-    """What is equal for measures that are alike."""
+    """What is equal for measures that are alike. One that is combined of itself is refused where it is measured."""
     match how:
         case CombineMeasure():
-            found = (measures.get(name if "." in name else f"{figure}.{name}") for name in (how.of, how.to))
-            return [how.kind, *(None if part is None else _alike(part, figure, measures) for part in found)]
+            names = [name if "." in name else f"{figure}.{name}" for name in (how.of, how.to)]
+            others = {name: other for name, other in measures.items() if name not in names}
+            found = [measures.get(name) for name in names]
+            return [how.kind, *(None if part is None else _alike(part, figure, others) for part in found)]
         case FarthestMeasure():
             return _alike(how.of, figure, measures)
         case LimitMeasure() | ReadingsMeasure():

@@ -60,7 +60,7 @@ class Storm(Model):
     end_ns: Annotated[int, Field(ge=1, le=MAX_TIME_NS)] | None = Field(
         default=None, description="When a resume frame ends it; if absent, it lasts until the run ends."
     )
-    pause_quanta: Annotated[int, Field(ge=16, le=65_535)] | None = Field(
+    pause_quanta: Annotated[int, Field(ge=128, le=65_535)] | None = Field(
         default=None,
         description="Duration of each pause, in units of 512 bit times of the link: the card sends the frame again "
         "when half of it is over. If absent, one frame pauses the switch until the storm ends.",

@@ -114,20 +114,25 @@ impl<'s> Control<'s> {
         true
     }
 
-    /// Empties a queue of a port and lets nothing in, until [`Self::set_queue_capacity`] opens it: the
-    /// capacity that it had, and how many packets were dropped ([`DropCause::TailDrop`]). None if there is no
-    /// such port.
-    pub fn close_queue(&mut self, port: u32, priority: u8) -> Option<(u32, u64)> {
+    /// Empties a queue of a port and lets nothing in until [`Self::open_queue`]: how many packets were
+    /// dropped ([`DropCause::TailDrop`]).
+    pub fn close_queue(&mut self, port: u32, priority: u8) -> u64 {
         let core = &mut self.switch.core;
-        let index = core.tm.port(port)?;
-        let (capacity_pkts, dropped) = core.tm.close_queue(index, priority);
-        let dropped = dropped.len() as u64;
+        let Some(index) = core.tm.port(port) else { return 0 };
+        let dropped = core.tm.close_queue(index, priority);
         core.counters.drops.add_many(DropCause::TailDrop, dropped);
         if dropped > 0 {
             core.trace.begin(0);
             core.trace.dropped(Some(port), DropCause::TailDrop, dropped);
         }
-        Some((capacity_pkts, dropped))
+        dropped
+    }
+
+    /// Opens a queue of a port that was closed, with the capacity that was set last.
+    pub fn open_queue(&mut self, port: u32, priority: u8) {
+        if let Some(index) = self.switch.core.tm.port(port) {
+            self.switch.core.tm.open_queue(index, priority);
+        }
     }
 
     /// Loads a program with fresh state; groups and sessions are removed, and waiting packets dropped and

@@ -156,21 +156,35 @@ impl<T> TrafficManager<T> {
     pub(crate) fn set_capacity(&mut self, port: PortIndex, priority: Option<u8>, capacity_pkts: u32) {
         let capacity_pkts = capacity_pkts.min(MAX_QUEUE_PKTS);
         for at in queues(priority) {
-            self.queues[port.queue(at)].capacity_pkts = capacity_pkts;
+            let closed = self.rest[port.at()].closed.as_deref_mut().and_then(|closed| closed[at].as_mut());
+            *closed.unwrap_or(&mut self.queues[port.queue(at)].capacity_pkts) = capacity_pkts;
         }
     }
 
-    /// Empties a queue, paused or not, and lets nothing in until it has its capacity again: that capacity,
-    /// and what waited there, counted as dropped.
-    pub(crate) fn close_queue(&mut self, port: PortIndex, priority: u8) -> (u32, Vec<T>) {
+    /// Empties a queue, paused or not, and lets nothing in until it is opened: how many packets were dropped.
+    pub(crate) fn close_queue(&mut self, port: PortIndex, priority: u8) -> u64 {
         let at = queue_of(priority);
-        let mut dropped = Vec::new();
-        while self.at(port).occupied & (1 << at) != 0 {
-            dropped.extend(self.dequeue_of(port, at).map(|taken| taken.item));
+        let mut dropped = 0;
+        while self.at(port).occupied & (1 << at) != 0 && self.dequeue_of(port, at).is_some() {
+            dropped += 1;
         }
-        self.count_drops(port, at as u8, DropCause::TailDrop, dropped.len() as u64);
-        let closed = &mut self.queues[port.queue(at)].capacity_pkts;
-        (core::mem::take(closed), dropped)
+        self.count_drops(port, at as u8, DropCause::TailDrop, dropped);
+        let (occupied, rest) = (self.at(port).occupied, &mut self.rest[port.at()]);
+        if let Some(turns) = &mut rest.turns {
+            turns.emptied(at, occupied);
+        }
+        let capacity_pkts = &mut self.queues[port.queue(at)].capacity_pkts;
+        rest.closed.get_or_insert_default()[at].get_or_insert(core::mem::take(capacity_pkts));
+        dropped
+    }
+
+    /// Opens a queue that was closed.
+    pub(crate) fn open_queue(&mut self, port: PortIndex, priority: u8) {
+        let at = queue_of(priority);
+        let closed = self.rest[port.at()].closed.as_deref_mut().and_then(|closed| closed[at].take());
+        if let Some(capacity_pkts) = closed {
+            self.queues[port.queue(at)].capacity_pkts = capacity_pkts;
+        }
     }
 }
 
@@ -209,14 +223,16 @@ mod tests {
         let port = manager.port(1).expect("a port");
         assert_eq!((accepted(&mut manager, 1, 2), accepted(&mut manager, 1, 0)), (3, 3));
         manager.set_paused(Time::ZERO, port, 2, true);
-        assert_eq!(manager.close_queue(port, 2), (3, vec![0, 1, 2]));
-        assert_eq!(manager.close_queue(port, 2), (0, vec![]), "closed already");
+        assert_eq!(manager.close_queue(port, 2), 3);
+        assert_eq!(manager.close_queue(port, 2), 0, "closed already");
         assert_eq!((accepted(&mut manager, 1, 2), manager.depth_pkts(port, 0)), (0, 3));
-        manager.set_capacity(port, Some(2), 3);
-        assert_eq!(accepted(&mut manager, 1, 2), 3);
-        // 7 and 7 beyond the capacities, the 3 that waited, and 10 while it was closed.
+        manager.set_capacity(port, Some(2), 5);
+        assert_eq!(accepted(&mut manager, 1, 2), 0, "a capacity does not open it");
+        manager.open_queue(port, 2);
+        assert_eq!(accepted(&mut manager, 1, 2), 5);
+        // Beyond the capacities 7, 7 and 5, the 3 that waited, and 20 while it was closed.
         let dropped = |queue: usize| manager.counters(port).queues[queue].dropped.of(DropCause::TailDrop);
-        assert_eq!((dropped(0), dropped(2)), (7, 27));
+        assert_eq!((dropped(0), dropped(2)), (7, 35));
     }
 
     #[test]

@@ -138,6 +138,9 @@ pub(crate) struct PortRest {
     pub paused_by_neighbour: u8,
     /// Bit `p` is set while the program keeps queue `p` from sending.
     pub paused_by_program: u8,
+    /// Queues that are closed, with the capacities that they have when they are opened; none before the
+    /// first.
+    pub closed: Option<Box<[Option<u32>; PRIORITIES]>>,
     pub paused_since: [Time; PRIORITIES],
     pub rates: [QueueRate; PRIORITIES],
     /// Until when a queue may not send because of its rate.

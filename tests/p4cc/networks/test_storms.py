@@ -110,16 +110,64 @@ def test_an_empty_queue_is_in_no_storm(tmp_path: Path) -> None:
 
 def test_the_watchdog_ends_a_deadlock(tmp_path: Path) -> None:
     data = yaml.safe_load((ROOT / "experiments/skew/ring_deadlock.yaml").read_text(encoding="utf-8"))
+    stuck = run(made(tmp_path / "stuck"), data)
     data["switch"]["buffer"]["watchdog"] = {"detection_ns": 200_000, "restoration_ns": 200_000}
+    freed = run(tmp_path, data)
+    assert [one["outcome"] for one in stuck.runs] == ["deadlock"]
+    assert len(freed.table("deadlocks")) == 0
+    assert "restored" in {event for event, *_ in events(freed)}
+    # The circle closes again and again, and each time the watchdog opens it.
+    assert freed.table("flows")["acked_bytes"].min() > 5 * stuck.table("flows")["acked_bytes"].max()
+
+
+def test_a_pause_that_is_on_its_way_when_the_link_goes_down_is_not_obeyed(tmp_path: Path) -> None:
+    data = star(None, start_ns=399_500, end_ns=450_000)
+    data["faults"] = [{"between": ["aggregator", "s1"], "down_ns": 400_000, "up_ns": 500_000}]
+    pauses = run(tmp_path, data).table("pauses")
+    assert pauses.filter(pauses["node"] == "s1")["paused_ns"].sum() == 0
+
+
+def test_a_storm_goes_on_when_its_link_comes_up(tmp_path: Path) -> None:
+    data = star({"action": "alert"}, start_ns=420_000, end_ns=2_000_000)
+    data["faults"] = [
+        {"between": ["aggregator", "s1"], "down_ns": 400_000, "up_ns": 500_000},
+        {"between": ["aggregator", "s1"], "down_ns": 1_000_000, "up_ns": 1_100_000},
+    ]
     results = run(tmp_path, data)
-    assert "detected" in {event for event, *_ in events(results)}
-    assert [one["outcome"] for one in results.runs] != ["deadlock"]
+    pauses = results.table("pauses")
+    # From 500 to 1,000 us, and from 1,100 to 2,000 us.
+    assert pauses.filter(pauses["node"] == "s1")["paused_ns"].max() == pytest.approx(1_400_000, abs=4_000)
+    assert [event for event, *_ in events(results)] == ["detected", "restored"]
+
+
+@pytest.mark.parametrize("action", ["drop", "forward", "alert"])
+@pytest.mark.parametrize("fault", [None, {"switch": "s1"}, {"between": ["aggregator", "s1"]}])
+def test_threads_change_nothing(tmp_path: Path, action: str, fault: dict[str, Any] | None) -> None:
+    data = star({"action": action}, pause_quanta=1_000)
+    if fault is not None:
+        data["faults"] = [{**fault, "down_ns": 700_000, "up_ns": 900_000}]
+    one = run(made(tmp_path / "one"), data).bytes()
+    assert run(made(tmp_path / "two"), data, threads=2, use_cache=False).bytes() == one
 
 
 @pytest.mark.parametrize(
     ("changes", "cause"),
-    [({"host": "h9"}, "h9"), ({"end_ns": START_NS}, "end_ns"), ({"pause_quanta": 3}, "16"), ({"priority": 8}, "7")],
+    [
+        ({"host": "h9"}, r'there is no host "h9"'),
+        ({"end_ns": START_NS}, "end_ns must be after start_ns"),
+        ({"pause_quanta": 127}, "pause_quanta"),
+        ({"priority": 8}, "priority"),
+    ],
 )
 def test_a_storm_that_cannot_be_is_refused(tmp_path: Path, changes: dict[str, Any], cause: str) -> None:
     with pytest.raises(UserError, match=cause):
         run(tmp_path, star(None, **changes))
+
+
+def test_storms_of_one_priority_do_not_overlap(tmp_path: Path) -> None:
+    data = star(None)
+    data["storms"].append({"host": "aggregator", "start_ns": END_NS, "priority": 3})
+    with pytest.raises(UserError, match=r"storms\[0\] of this host and priority has not ended"):
+        run(tmp_path, data)
+    data["storms"][1]["priority"] = 2
+    assert events(run(tmp_path, data)) == []

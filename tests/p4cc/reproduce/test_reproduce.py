@@ -17,6 +17,7 @@ from pydantic import TypeAdapter
 
 from p4cc.errors import UserError
 from p4cc.reproduce.measure import End, FigureRuns, Measured, measure, measure_all
+from p4cc.reproduce.readings import check_readings
 from p4cc.reproduce.sums import sums_of
 from p4cc.reproduce.table import markdown, number
 from p4cc.reproduce.verdict import judge, record
@@ -639,3 +640,9 @@ def test_a_study_that_was_stopped_ends_with_the_same_bytes(tmp_path: Path, sent:
     # Nothing half-written is left either.
     assert contents(out) == contents(tmp_path / "whole" / "out")
     assert not list(out.rglob("*.partial"))
+
+
+def test_a_number_that_is_combined_of_itself_does_not_overflow_the_check_of_readings(tmp_path: Path) -> None:
+    ratio = STATED | {"measure": {"kind": "ratio", "of": STATED["name"], "to": STATED["name"]}}
+    figure = Reproduction.model_validate_json(json.dumps({"figure": "9", "claims": [ratio]}))
+    check_readings(tmp_path / "reproduce.yaml", [figure])

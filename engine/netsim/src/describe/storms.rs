@@ -6,6 +6,10 @@ use crate::describe::limits::{MAX_FAULTS, MAX_TIME_NS, in_range};
 use crate::describe::spec::{NetworkSpec, StormSpec, WatchdogSpec};
 use crate::error::{SpecError, refuse};
 
+/// A frame of 64 bytes and its framing is sent again after half of the pause: those of all eight priorities
+/// take a fifth of the link then.
+const MIN_PAUSE_QUANTA: u64 = 128;
+
 /// A host pauses its neighbour without need.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct StormPlan {
@@ -25,7 +29,28 @@ pub(crate) fn plans(spec: &NetworkSpec) -> Result<Vec<StormPlan>, SpecError> {
         let cause = format!("{} storms", spec.storms.len());
         return refuse("storms", cause, format!("use at most {MAX_FAULTS}"));
     }
-    spec.storms.iter().enumerate().map(|(index, storm)| plan(spec, index, storm)).collect()
+    let storms = spec.storms.iter().enumerate();
+    let plans: Vec<_> = storms.map(|(index, storm)| plan(spec, index, storm)).collect::<Result<_, _>>()?;
+    check_overlap(&plans)?;
+    Ok(plans)
+}
+
+/// Storms of one host and priority follow one another: the resume frame of one would end the other.
+///
+/// # Errors
+/// Two of them overlap.
+fn check_overlap(plans: &[StormPlan]) -> Result<(), SpecError> {
+    let mut order: Vec<_> = plans.iter().enumerate().collect();
+    order.sort_by_key(|(_, plan)| (plan.host, plan.priority, plan.start));
+    for pair in order.windows(2) {
+        let [(first, one), (second, other)] = [pair[0], pair[1]];
+        let is_same = (one.host, one.priority) == (other.host, other.priority);
+        if is_same && one.end.is_none_or(|end| other.start <= end) {
+            let cause = format!("storms[{first}] of this host and priority has not ended");
+            return refuse(format!("storms[{second}].start_ns"), cause, "make one storm of the two");
+        }
+    }
+    Ok(())
 }
 
 fn plan(spec: &NetworkSpec, index: usize, storm: &StormSpec) -> Result<StormPlan, SpecError> {
@@ -40,8 +65,7 @@ fn plan(spec: &NetworkSpec, index: usize, storm: &StormSpec) -> Result<StormPlan
         in_range(&path("end_ns"), end_ns, storm.start_ns + 1, MAX_TIME_NS)?;
     }
     if let Some(quanta) = storm.pause_quanta {
-        // Frames of 64 bytes are sent again after half of the pause: the link must have time for more.
-        in_range(&path("pause_quanta"), quanta.into(), 16, u16::MAX.into())?;
+        in_range(&path("pause_quanta"), quanta.into(), MIN_PAUSE_QUANTA, u16::MAX.into())?;
     }
     Ok(StormPlan {
         host: host as u32,

@@ -33,7 +33,7 @@ pub(crate) enum Timer {
     Wake,
     /// A network card sends pause frames without need, or stops.
     Storm { storm: u32 },
-    /// The watchdog of a switch looks at a port and priority.
+    /// The watchdog of a switch checks a port and priority.
     Watchdog { port: u32, priority: u8 },
 }
 

@@ -68,8 +68,14 @@ impl Network {
         }
     }
 
-    /// A pause frame of PFC (IEEE 802.1Qbb) reaches a node.
+    /// A pause frame of PFC (IEEE 802.1Qbb) reaches a node. One that was on its way when the link went down
+    /// is not obeyed, since its resume frame would be lost.
     fn on_pause(&mut self, event: &Event, word: PauseWord) {
+        // The two directions of a link are neighbours in number. This end has the state of the one that
+        // leaves it.
+        if self.links.channels()[(event.subject ^ 1) as usize].is_down() {
+            return;
+        }
         let lasts = word.lasts(self.topology.channels[event.subject as usize].rate);
         let until = lasts.map(|lasts| self.schedule.now + lasts);
         let node = self.node(event.node());
@@ -120,7 +126,7 @@ impl Network {
         let (hosts, switches, mut cx) = self.components();
         match node {
             Node::Switch(switch) => switches.node(switch).on_link_change(&mut cx, port, up),
-            Node::Host(_) if up => {}
+            Node::Host(host) if up => hosts.on_link_up(&mut cx, host),
             Node::Host(host) => hosts.on_link_down(&mut cx, host),
         }
     }

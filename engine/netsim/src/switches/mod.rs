@@ -4,10 +4,10 @@
 mod node;
 mod pfc;
 mod state;
-mod storms;
 mod wakes;
 mod watchdog;
+mod watchdog_state;
 
 pub(crate) use node::SwitchNode;
 pub(crate) use state::Switches;
-pub(crate) use storms::Watchdog;
+pub(crate) use watchdog_state::Watchdog;

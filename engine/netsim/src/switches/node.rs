@@ -17,7 +17,7 @@ use crate::context::Context;
 use crate::describe::spec::{RecordSpec, SwitchSpec};
 use crate::links::{Line, PauseTimers, Work};
 use crate::record::Log;
-use crate::switches::storms::Watchdog;
+use crate::switches::watchdog_state::Watchdog;
 
 /// A switch with the lines of its ports.
 // In the order of fields: the ports stand behind what the switch ends with, its program.
@@ -37,7 +37,7 @@ pub(crate) struct SwitchNode {
     /// Packets that the caller of the run injected.
     pub injected_pkts: u64,
     pub(super) wakes: Wakes,
-    /// Where the description has one.
+    /// The watchdog for PFC, if the description has one.
     pub watchdog: Option<Box<Watchdog>>,
 }
 

@@ -82,7 +82,7 @@ impl SwitchNode {
     }
 
     pub(super) fn set_paused(&mut self, cx: &mut Context<'_>, port: u32, priority: u8, pause: bool) {
-        if self.watchdog.is_some() && self.is_paused_in_storm(cx, port, priority, pause) {
+        if self.watchdog.is_some() && self.absorb_pause(cx, port, priority, pause) {
             return;
         }
         self.switch.set_paused(cx.now(), port, priority, pause);

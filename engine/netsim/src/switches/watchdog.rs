@@ -2,8 +2,8 @@
 //! drops or forwards what they have, and restores them when the pauses have ended
 //! (docs/algorithms/pfc.md#watchdog).
 //!
-//! A timer looks at a queue when the time of detection has passed since it was paused, and again after each
-//! such time while it is paused without a packet. A queue in a storm is looked at when the time of
+//! A timer checks a queue when the time of detection has passed since it was paused, and again after each
+//! such time while it is paused without a packet. A queue in a storm is checked when the time of
 //! restoration has passed since its last pause ended.
 
 use p4cc_units::Time;
@@ -12,12 +12,13 @@ use crate::context::Context;
 use crate::describe::spec::WatchdogAction;
 use crate::events::Timer;
 use crate::switches::node::SwitchNode;
-use crate::switches::storms::{Storm, WatchdogEvent};
+use crate::switches::watchdog_state::{StormedQueue, WatchdogEvent};
 
 impl SwitchNode {
-    /// The neighbour pauses or resumes a queue: true if the queue is in a storm, which goes by the watchdog.
+    /// Takes note of a pause or resume: true if the queue is in a storm that the watchdog handles, so that
+    /// the queue itself does not obey.
     #[cold]
-    pub(super) fn is_paused_in_storm(
+    pub(super) fn absorb_pause(
         &mut self,
         cx: &mut Context<'_>,
         port: u32,
@@ -43,7 +44,7 @@ impl SwitchNode {
         false
     }
 
-    /// It is time to look at a queue. A timer of a pause that has ended since finds nothing.
+    /// It is time to check a queue. A timer of a pause that has ended since finds nothing.
     pub fn on_watchdog(&mut self, cx: &mut Context<'_>, port: u32, priority: u8) {
         let Some(watchdog) = &self.watchdog else { return };
         let now = cx.now();
@@ -68,19 +69,15 @@ impl SwitchNode {
         let Some(action) = self.watchdog.as_ref().map(|watchdog| watchdog.action) else { return };
         let now = cx.now();
         let dropped_before = self.dropped(port, priority);
-        let closed = match action {
-            WatchdogAction::Drop => self.switch.control().close_queue(port, priority),
-            WatchdogAction::Forward | WatchdogAction::Alert => None,
-        };
-        let (capacity_pkts, dropped_pkts) = closed.unzip();
+        let closed = action == WatchdogAction::Drop;
+        let dropped_pkts = if closed { self.switch.control().close_queue(port, priority) } else { 0 };
         if action != WatchdogAction::Alert {
             // The queue is as if nobody paused it until it is restored.
             self.switch.set_paused(now, port, priority, false);
         }
-        let storm = Storm { paused: true, changed: now, capacity_pkts, dropped_before };
+        let storm = StormedQueue { paused: true, changed: now, closed, dropped_before };
         if let Some(watchdog) = &mut self.watchdog {
             watchdog.storms.insert((port, priority), storm);
-            let dropped_pkts = dropped_pkts.unwrap_or(0);
             watchdog.log.add(|| WatchdogEvent { at: now, port, priority, detected: true, dropped_pkts });
         }
         self.send_pause_frames(cx);
@@ -91,10 +88,10 @@ impl SwitchNode {
         let dropped = self.dropped(port, priority);
         let Some(watchdog) = &mut self.watchdog else { return };
         let Some(storm) = watchdog.storms.remove(&(port, priority)) else { return };
-        if let Some(capacity_pkts) = storm.capacity_pkts {
-            self.switch.control().set_queue_capacity(port, Some(priority), capacity_pkts);
+        if storm.closed {
+            self.switch.control().open_queue(port, priority);
         }
-        let dropped_pkts = dropped - storm.dropped_before;
+        let dropped_pkts = dropped.saturating_sub(storm.dropped_before);
         watchdog.log.add(|| WatchdogEvent { at: now, port, priority, detected: false, dropped_pkts });
     }
 

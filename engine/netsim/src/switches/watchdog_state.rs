@@ -1,4 +1,4 @@
-//! What the watchdog of a switch knows: the queues that their neighbours keep paused (PFC, IEEE 802.1Qbb),
+//! What the watchdog of a switch for PFC (IEEE 802.1Qbb) knows: the queues that their neighbours keep paused,
 //! and what happened to them ([`super::watchdog`]).
 
 use std::collections::BTreeMap;
@@ -14,18 +14,18 @@ pub(crate) struct Watchdog {
     pub(super) restoration: Span,
     pub(super) action: WatchdogAction,
     /// By port and priority.
-    pub(super) storms: BTreeMap<(u32, u8), Storm>,
+    pub(super) storms: BTreeMap<(u32, u8), StormedQueue>,
     pub log: Log<WatchdogEvent>,
 }
 
 /// A queue that is in a storm.
-pub(super) struct Storm {
+pub(super) struct StormedQueue {
     /// Whether its neighbour pauses it now, though that is not obeyed.
     pub paused: bool,
     /// When the neighbour last paused or resumed it.
     pub changed: Time,
-    /// Packets that the queue held, where it lets nothing in now.
-    pub capacity_pkts: Option<u32>,
+    /// Whether it is closed: its packets are dropped.
+    pub closed: bool,
     /// Drops of the queue when the storm was detected.
     pub dropped_before: u64,
 }
