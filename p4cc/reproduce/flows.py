@@ -103,6 +103,9 @@ def _paired(flows: pl.DataFrame, how: PairedFctMeasure) -> float | None:
 def _cells(rows: pl.DataFrame, how: PodCellsMeasure) -> float | None:
     need(rows, how.column)
     used = rows.filter(pl.col("is_full") & (pl.col("flows_completed") > 0))
+    if how.cells != "all":
+        need(rows, "src_pod", "dst_pod")
+        used = used.filter((pl.col("src_pod") == pl.col("dst_pod")) == (how.cells == "inside"))
     result: list[float] = []
     for _, one in used.group_by("seed", maintain_order=True):
         values = sorted(float(value) for value in one[how.column].drop_nulls().to_list())

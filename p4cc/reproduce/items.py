@@ -25,7 +25,7 @@ class Absent(Model):
     """A number, a curve or a statement of the source that no run of ours is compared with."""
 
     text: Annotated[str, Field(min_length=1, description="What the source states.")]
-    paper: float | None = Field(default=None, description="The number, if it is one.")
+    paper: float | None = Field(default=None, description="The number, if it is one: only these are counted.")
     unit: str = ""
     why: Annotated[str, Field(min_length=1, description="Why there is no run of it.")]
 
@@ -46,7 +46,7 @@ class SourceItem(Model):
     not_reproduced: str = Field(default="", description="Why it, or a part of it, is not reproduced.")
     kept_by: str = Field(default="", description="Of a formula or a definition: what implements it, and what tests it.")
     absent: list[Absent] = Field(
-        default=[], max_length=32, description="Each number of it that no run of ours measures."
+        default=[], max_length=32, description="Each number, curve or statement of it that no run measures."
     )
 
     @model_validator(mode="after")
@@ -60,8 +60,8 @@ class SourceItem(Model):
 
     @property
     def absences(self) -> int:
-        """Lines of the source without a run: those that are listed, or the whole item where nothing serves it."""
-        return len(self.absent) or int(not self.by and not self.kept_by.strip())
+        """Numbers of the source without a run; curves, tables and statements without a number are listed apart."""
+        return sum(one.paper is not None for one in self.absent)
 
 
 @dataclass

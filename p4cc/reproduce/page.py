@@ -223,7 +223,8 @@ def _verdict(maker: _Maker, item: SourceItem, claims: ClaimsByFigure) -> str:
     if not claims:
         if item.kept_by:
             return f"kept by {maker.words(item.kept_by)}"
-        return f"absent: {maker.words(item.not_reproduced)}"
+        missing = f"{item.absences} absent: " if item.absences else "left out: "
+        return missing + maker.words(item.not_reproduced)
     every = [claim for name, chosen in claims.items() for claim in _claims(maker, name, chosen)]
     if not every:
         return "not part of these runs"
@@ -248,16 +249,16 @@ def _item(maker: _Maker, item: SourceItem, claims: ClaimsByFigure) -> Iterator[s
         yield from ("", f"**{what}:** {maker.words(item.not_reproduced)}")
     if item.kept_by:
         yield from ("", f"**Kept by:** {maker.words(item.kept_by)}")
-    if item.absent:
-        rows = [
-            (
-                maker.words(one.text),
-                "" if one.paper is None else f"{number(one.paper)} {plain(one.unit)}".strip(),
-                maker.words(one.why),
-            )
-            for one in item.absent
-        ]
-        yield from ("", *table(("absent", "source", "why no run of ours measures it"), rows))
+    numbers = [
+        (maker.words(one.text), f"{number(one.paper)} {plain(one.unit)}".strip(), maker.words(one.why))
+        for one in item.absent
+        if one.paper is not None
+    ]
+    if numbers:
+        yield from ("", *table(("absent", "source", "why no run of ours measures it"), numbers))
+    others = [(maker.words(one.text), maker.words(one.why)) for one in item.absent if one.paper is None]
+    if others:
+        yield from ("", *table(("left out: no number of the source", "why"), others))
     for name, chosen in claims.items():
         yield from ("", *_figure(maker, name, chosen, item.pictures, anchor))
 
@@ -342,7 +343,7 @@ def _said_row(maker: _Maker, record: Record, claim: ClaimRecord) -> list[str]:
 def _how_it_counts(maker: _Maker, record: Record, claim: ClaimRecord) -> str:
     """The remark on a number that is not one of its own in the sums."""
     if claim["derived"]:
-        return f"; derived, not counted: {maker.words(claim['derived'])}"
+        return f"; not counted: {maker.words(claim['derived'])}"
     readings = maker.readings[claim["counts_as"]]
     if claim["counts_as"] != f"{record['figure']}.{claim['name']}":
         figure, _, _ = claim["counts_as"].partition(".")

@@ -268,6 +268,15 @@ class Number(Model):
     """How it is measured."""
 
 
+class Also(Model):
+    """Variants that are other readings of a number or a statement."""
+
+    variants: Annotated[list[str], Field(min_length=1, max_length=16)]
+    """Their names."""
+    cause: str = Field(default="", description="Likely cause of a value outside the band.")
+    history: History = Field(default=[], description="Changes after a run.")
+
+
 class Expectation(Number):
     """What a source states without a number, or with a bound, if `at` says where; else what p4cc expects of itself.
 
@@ -282,16 +291,23 @@ class Expectation(Number):
         description="Where a source states the bound, the order or the yes or no; nothing for p4cc's own expectations.",
     )
     cause: str = Field(default="", description="Likely cause of a value outside the band.")
+    also: Also | None = Field(
+        default=None, description="Further variants that are judged likewise: each becomes an expectation of its own."
+    )
     history: History = Field(default=[], description="Changes after a run.")
 
+    @model_validator(mode="after")
+    def _can_have_readings(self) -> Self:
+        _check_also(self)
+        return self
 
-class Also(Model):
-    """Variants that are other readings of a number."""
-
-    variants: Annotated[list[str], Field(min_length=1, max_length=16)]
-    """Their names."""
-    cause: str = Field(default="", description="Likely cause of a value outside the band.")
-    history: History = Field(default=[], description="Changes after a run.")
+    def readings(self) -> list[Expectation]:
+        """This expectation, then one for each variant of `also`."""
+        also = self.also
+        if also is None:
+            return [self]
+        copies = [self.model_copy(update=_reading(self, variant, also)) for variant in also.variants]
+        return [self.model_copy(update={"also": None}), *copies]
 
 
 class Apart(Model):
@@ -317,8 +333,8 @@ class Claim(Number, Stated):
     )
     derived: str = Field(
         default="",
-        description="How the number follows from others of the source that are claimed, if the source does not state "
-        "it itself. It is judged, but does not count.",
+        description="Why the number does not count: how it follows from others of the source that are claimed, or who "
+        "quotes it, if the source does not state it itself. It is judged all the same.",
     )
     also: Also | None = Field(
         default=None,
@@ -333,8 +349,7 @@ class Claim(Number, Stated):
         how = self.measure
         if isinstance(how, FarthestMeasure) and how.from_number != self.paper:
             raise ValueError(f"from_number is {how.from_number:g}, and the source's number is {self.paper:g}")
-        if self.also is not None and not isinstance(how, OfRuns):
-            raise ValueError("`also` needs a measure of a variant's runs")
+        _check_also(self)
         return self
 
     def readings(self) -> list[Claim]:
@@ -345,17 +360,8 @@ class Claim(Number, Stated):
         return [self.model_copy(update={"also": None}), *(self._as(variant, also) for variant in also.variants)]
 
     def _as(self, variant: str, also: Also) -> Claim:
-        return self.model_copy(
-            update={
-                "also": None,
-                "name": f"{self.name}_{_slug(variant)}",
-                "text": f"{self.text}; as {variant}",
-                "measure": self.measure.model_copy(update={"variant": variant}),
-                "same_as": self.same_as or ("" if self.derived else self.name),
-                "cause": also.cause or self.cause,
-                "history": also.history,
-            }
-        )
+        same_as = self.same_as or ("" if self.derived else self.name)
+        return self.model_copy(update={**_reading(self, variant, also), "same_as": same_as})
 
     def counts_as(self, figure: str) -> str:
         """The number of the source, as FIGURE.NAME of the claim that has it; nothing for a derived one."""
@@ -364,6 +370,23 @@ class Claim(Number, Stated):
         if not self.same_as:
             return f"{figure}.{self.name}"
         return self.same_as if "." in self.same_as else f"{figure}.{self.same_as}"
+
+
+def _check_also(number: Claim | Expectation) -> None:
+    if number.also is not None and not isinstance(number.measure, OfRuns):
+        raise ValueError("`also` needs a measure of a variant's runs")
+
+
+def _reading(number: Claim | Expectation, variant: str, also: Also) -> dict[str, object]:
+    """What differs in the reading of a further variant."""
+    return {
+        "also": None,
+        "name": f"{number.name}_{_slug(variant)}",
+        "text": f"{number.text}; as {variant}",
+        "measure": number.measure.model_copy(update={"variant": variant}),
+        "cause": also.cause or number.cause,
+        "history": also.history,
+    }
 
 
 def _slug(variant: str) -> str:
@@ -456,9 +479,10 @@ class Reproduction(Model):
     def of(self, variants: Sequence[str]) -> Reproduction:
         """With a number for each of these variants instead of one for all; raises ValueError."""
         claims = [reading for claim in self.claims for reading in claim.readings()]
+        expectations = [reading for one in self.expectations for reading in one.readings()]
         numbers = [*self.numbers, *(one.number_of(variant) for one in self.each_variant for variant in variants)]
-        _differ([one.name for one in (*claims, *self.expectations, *numbers)])
-        return self.model_copy(update={"claims": claims, "numbers": numbers})
+        _differ([one.name for one in (*claims, *expectations, *numbers)])
+        return self.model_copy(update={"claims": claims, "expectations": expectations, "numbers": numbers})
 
     def why_apart(self, name: str) -> str:
         """Why a number that is shown is no reading of a source's number, if it says so."""

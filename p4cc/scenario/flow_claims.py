@@ -91,6 +91,9 @@ class PodCellsMeasure(OfRuns):
         description="`spread` is the largest minus the smallest value; `ratio` is the largest divided by the "
         "smallest positive one."
     )
+    cells: Literal["all", "inside", "between"] = Field(
+        default="all", description="Cells of flows that stay `inside` a pod, of flows `between` two pods, or all."
+    )
 
 
 class PodPairMeasure(OfRuns):

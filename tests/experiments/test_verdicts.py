@@ -26,7 +26,7 @@ from p4cc.reproduce.table import number
 from p4cc.reproduce.verdict import judge, record
 from p4cc.reproduce.verdict_file import FILE, Made, Results, questions, read_verdicts, write_verdicts
 from p4cc.running.request import RunRequest
-from p4cc.scenario.claims import Claim, Expectation
+from p4cc.scenario.claims import Claim, CombineMeasure, Expectation
 from p4cc.scenario.stated import Change
 
 if TYPE_CHECKING:
@@ -100,6 +100,30 @@ def test_shares_near_their_whole_say_so(studies: dict[str, tuple[StudyFile, list
                 if of_seeds or claim.unit == "%" or str(how.get("column")).startswith("jain"):
                     near = whole / 2 < claim.paper <= whole
                     assert not near or claim.whole == whole, f"{name}: {of.figure}.{claim.name} is a share"
+
+
+OWN_WORDS = {"bolt.join.tail_to_swift"}
+OWN_WORDS |= {f"d3.headline.d3_over_tcp_{size}" for size in ("50", "50lax", "80tight", "80")}
+"""Statements that the source makes in words of their own, though two of its numbers have the same ratio."""
+
+
+def test_a_statement_does_not_repeat_numbers_that_count(
+    studies: dict[str, tuple[StudyFile, list[Figure]]],
+) -> None:
+    """What only combines numbers that count, or measures as one of them does, is an expectation of p4cc's own."""
+    found: set[str] = set()
+    for name, (study, figures) in studies.items():
+        every = every_of(study, figures)
+        counted = {f"{of.figure}.{claim.name}" for of in every for claim in of.claims if not claim.derived}
+        for of in every:
+            measured = [claim.measure for claim in of.claims if not claim.derived]
+            for one in of.expectations:
+                how = one.measure
+                both = (how.of, how.to) if isinstance(how, CombineMeasure) else ()
+                parts = {part if "." in part else f"{of.figure}.{part}" for part in both}
+                if one.at and (how in measured or (parts and parts <= counted)):
+                    found.add(f"{name}.{of.figure}.{one.name}")
+    assert found == OWN_WORDS
 
 
 @pytest.mark.parametrize("page", sorted(PAGES.glob("*.md")), ids=lambda page: page.stem)

@@ -104,6 +104,12 @@ def test_claims_are_measured_on_flows_and_pods(ran: Ran) -> None:
     cells = {give: _measure(ran, {"kind": "pod_cells", "give": give, **hpcc}).value for give in ("min", "max", "ratio")}
     assert all(isinstance(value, float) for value in cells.values())
     assert (cells["max"] or 0) >= (cells["min"] or 0) > 0
+    pods = ran.table("pod_pairs").filter((pl.col("variant") == "HPCC") & (pl.col("pattern") == "skewed"))
+    inside = pl.col("src_pod") == pl.col("dst_pod")
+    for part, chosen in (("inside", inside), ("between", ~inside)):
+        used = pods.filter(chosen & pl.col("is_full") & (pl.col("flows_completed") > 0))
+        least = used.group_by("seed").agg(pl.col("slowdown_p95").min())["slowdown_p95"].median()
+        assert _measure(ran, {"kind": "pod_cells", "give": "min", "cells": part, **hpcc}).value == least is not None
     pair = {"kind": "pod_pair", "src_pod": 0, "dst_pod": 1, "column": "bytes", **hpcc}
     assert (_measure(ran, pair).value or 0) >= 0
     assert _measure(ran, {"kind": "outcome", **hpcc}).value == 1.0

@@ -410,6 +410,19 @@ def test_each_further_variant_is_a_reading_with_a_verdict_of_its_own() -> None:
         _claim(also=also, measure={"kind": "ratio", "of": "a", "to": "b"})
 
 
+def test_each_further_variant_of_a_statement_is_judged() -> None:
+    one = {"name": "one", "text": "one", "band": {"min": 4, "max": 6, "source": "4 to 6"}, "at": "section 3"}
+    also = {"variants": ["B"], "cause": "another rule"}
+    stated = {**one, "measure": MEASURE, "also": also}
+    figure = Reproduction.model_validate_json(json.dumps({"figure": "9", "expectations": [stated]}))
+    first, second = figure.of([]).expectations
+    assert (first.name, second.name, second.at) == ("one", "one_b", "section 3")
+    assert second.measure.variant == "B"  # type: ignore[union-attr]
+    assert (judge(second, Measured(7), "9")["verdict"], second.cause) == ("not met", "another rule")
+    with pytest.raises(ValueError, match="`also` needs a measure of a variant's runs"):
+        _expectation(also=also, measure={"kind": "ratio", "of": "a", "to": "b"})
+
+
 def test_the_farthest_reading_is_far_from_the_number_of_the_source() -> None:
     farthest = {"kind": "farthest", "of": MEASURE, "by": ["iw"], "from_number": 15}
     with pytest.raises(ValueError, match="from_number is 15, and the source's number is 16"):

@@ -73,9 +73,9 @@ def test_the_items_stand_in_the_order_of_the_source(tmp_path: Path, results: Pat
     text = page(made(tmp_path, ITEMS), results, tmp_path / "pages")
     places = [text.index(f"\n### {name}\n") for name in ("Abstract", "Figure 1", "Figure 2", "Table 1")]
     assert places == sorted(places)
-    # The page begins with the counts: what figure 2 has is absent, and no run of table 1 was made.
+    # The page begins with the counts: figure 2 states no number, and no run of table 1 was made.
     counts = "| numbers of the source | within 10 % | within the band | outside | not comparable | absent |"
-    assert text.split("\n\n")[2].splitlines() == [counts, "|---|---|---|---|---|---|", "| 3 | 1 | 1 | 1 | 0 | 1 |"]
+    assert text.split("\n\n")[2].splitlines() == [counts, "|---|---|---|---|---|---|", "| 2 | 1 | 1 | 1 | 0 | 0 |"]
     assert "**Not reproduced:** its plot is lost" in text
     assert f"(`{tmp_path.name}/study/small.yaml`)" in text
     assert "**Not reproduced in full:** only one of its senders" in text
@@ -105,7 +105,7 @@ def test_a_number_outside_its_band_has_verdict_and_cause(tmp_path: Path, results
     assert f"| goodput | 15 Gb/s | {known} | 13.5 to 16.5 (table: 10 %) | **outside** |" in text
     assert f"- **Outside:** goodput = {ours}; a link carries no more than its rate" in text
     assert "| 1 within, **1 outside**; in part |" in text
-    assert '"within": 1, "outside": 1, "not_comparable": 0, "absent": 1' in text.partition("\n")[0]
+    assert '"within": 1, "outside": 1, "not_comparable": 0, "absent": 0' in text.partition("\n")[0]
     assert "| r | " in text.partition("shown, not judged")[2]
 
 
@@ -123,7 +123,7 @@ def test_what_p4cc_expects_is_in_another_table(tmp_path: Path) -> None:
     assert "| p4cc expects | expected | ours |  |" in text
     assert "| at least one | ≥ 1 (our own) | 4 | met |" in text
     assert "Expectations of p4cc's own, in none of these sums: 1 met, 0 not met." in text
-    assert "| 3 | 1 | 1 | 1 | 0 | 1 |" in text
+    assert "| 2 | 1 | 1 | 1 | 0 | 0 |" in text
     assert "| 2026-11-27 | 1.e | at least 2 | at least 1 | it is enough |" in text.partition("## What changed")[2]
 
 
@@ -160,12 +160,16 @@ def test_a_number_that_is_shown_says_why_it_is_no_reading(tmp_path: Path, result
 
 def test_what_a_source_has_and_no_run_measures_is_listed(tmp_path: Path, results: Path) -> None:
     absent = {"text": "its tail", "paper": 7, "unit": "ms", "why": "no run of it"}
+    curve = {"text": "the curve", "why": "its plot is lost"}
     items = [
-        {"item": "figure 1", "shows": "goodput", "by": ["1", "headline"], "absent": [absent]},
+        {"item": "figure 1", "shows": "goodput", "by": ["1", "headline"], "absent": [absent, curve]},
         {"item": "formula 1", "shows": "w = 2w", "kept_by": "the sender, and its test"},
     ]
     text = page(made(tmp_path, items), results, tmp_path / "pages")
-    assert "| its tail | 7 ms | no run of it |" in text
+    numbers, others = text.split("| left out: no number of the source | why |")
+    assert "| its tail | 7 ms | no run of it |" in numbers
+    assert "| the curve |" not in numbers
+    assert "| the curve | its plot is lost |" in others
     assert "**Kept by:** the sender, and its test" in text
     assert "| 3 | 1 | 1 | 1 | 0 | 1 |" in text
 
@@ -294,7 +298,7 @@ def test_a_page_judges_what_ran_by_the_claims_of_today(tmp_path: Path, results: 
     path = changed(made(tmp_path / "next", ITEMS), reproduces=claims(CLAIMS[0], least))
     text = page(path, results, tmp_path / "next-pages")
     assert f"| {ours:.4g} Gb/s | table 1; table | " in text
-    assert "| 3 | 2 | 2 | 0 | 0 | 1 |" in text
+    assert "| 2 | 2 | 2 | 0 | 0 | 0 |" in text
     runs = json.loads((results / "small" / "summary.json").read_text())["runs"]
     of_point: dict[int, list[float]] = {}
     for run in runs:
@@ -314,11 +318,11 @@ def test_readings_of_a_number_follow_it_and_count_once(tmp_path: Path, results: 
         "| without a timeout; counts once with its other readings (1): outside",
         "| read otherwise; a reading of the same number",
         "| goodput",
-        "| half of it; derived, not counted: 4 by 2",
+        "| half of it; not counted: 4 by 2",
     ]
     assert [row.endswith("| within |") for row in rows] == [True, False, False, False]
-    # Two numbers and an absent one, as before: the first is outside now.
-    assert "| 3 | 0 | 0 | 2 | 0 | 1 |" in text
+    # Two numbers, as before: the first is outside now.
+    assert "| 2 | 0 | 0 | 2 | 0 | 0 |" in text
     assert "| **2 outside**; in part |" in text
 
 
@@ -385,7 +389,7 @@ def test_the_command_writes_page_and_index(tmp_path: Path) -> None:
     assert done.returncode == 0, done.stderr
     assert f"wrote {pages / 'small.md'}" in done.stdout
     assert (pages / "small" / "small.png").read_bytes().startswith(b"\x89PNG")
-    assert "| [our own](small.md): small | 3 | 1 | 1 | 1 | 0 | 1 | 0 | 0 | 0 | 0 |" in (pages / "README.md").read_text()
+    assert "| [our own](small.md): small | 2 | 1 | 1 | 1 | 0 | 0 | 0 | 0 | 0 | 0 |" in (pages / "README.md").read_text()
     assert "p4cc reproduce small --report\n" in (pages / "small.md").read_text()
     # Another time, from runs that are kept: the page is replaced.
     again = cli(str(path), "--json", "--report-to", str(pages), "--out", str(tmp_path / "out"))
