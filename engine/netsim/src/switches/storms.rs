@@ -1,4 +1,4 @@
-//! What the watchdog of a switch knows: the queues that their neighbours keep paused (PFC, IEEE 802.1Qbb),
+//! What the watchdog of a switch knows: the queues that their neighbours keep paused, by PFC (IEEE 802.1Qbb),
 //! and what happened to them ([`super::watchdog`]).
 
 use std::collections::BTreeMap;
