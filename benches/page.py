@@ -60,8 +60,10 @@ def profile_of(cargo: dict[str, Any]) -> str:
     release: dict[str, Any] = cargo["profile"]["release"]
     packages: dict[str, dict[str, Any]] = release["package"]
     whole = sum(one.get("codegen-units") == 1 for one in packages.values())
+    fast = sum(one.get("opt-level") == 3 for one in packages.values())
     return (
-        f"lto {release['lto']}, {release['codegen-units']} units of code, one in {whole} crates, "
+        f"opt-level {release['opt-level']}, 3 in {fast} crates, lto {release['lto']}, "
+        f"{release['codegen-units']} units of code, one in {whole} crates, "
         f"debug {str(release['debug']).lower()}"
     )
 

@@ -68,19 +68,20 @@ def make(folder: Path, *, shadow: bool) -> list[Command]:
     made = [command for command in commands(folder) if shadow or command.shadowed is None]
     try:
         folder.mkdir(parents=True, exist_ok=True)
-        for command in commands(folder):
-            path = folder / command.name
+        names = [folder / command.name for command in commands(folder)]
+        names += [folder / _INNER / name for name in _COMMAND_LINES]
+        for path in names:
             if not _is_ours(path):
                 raise UserError(
                     "this file was not made by p4cc drop-in", place=str(path), remedy="choose another folder"
                 )
+        for path in names:
             path.unlink(missing_ok=True)
         for command in made:
             path = folder / command.name
             if command.name in _COMMAND_LINES:
                 inner = folder / _INNER / command.name
                 inner.parent.mkdir(exist_ok=True)
-                inner.unlink(missing_ok=True)
                 inner.symlink_to(command.runs)
                 path.write_text(_command_line(folder.resolve() / _INNER / command.name), encoding="utf-8")
             elif command.name in _SWITCHES:

@@ -20,7 +20,12 @@ class CommandLine:
 
     def __init__(self, words: list[str]) -> None:
         # The words are those of the script that `p4cc drop-in` made.
-        self._process = subprocess.Popen(words, stdin=subprocess.PIPE, stdout=subprocess.PIPE)  # noqa: S603
+        self._process = subprocess.Popen(  # noqa: S603
+            words,
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            bufsize=0,  # A line that it does not take is not kept for when its input is closed.
+        )
         self._input, self._output = cast("IO[bytes]", self._process.stdin), cast("IO[bytes]", self._process.stdout)
         self._found: list[str] = []
 
@@ -35,9 +40,8 @@ class CommandLine:
         return said.decode(errors="replace").removesuffix(PROMPT), True
 
     def tell(self, line: str) -> None:
-        """Hands a line to it."""
+        """Hands a line to it; raises BrokenPipeError if it reads no more."""
         self._input.write(f"{line}\n".encode())
-        self._input.flush()
 
     def end(self) -> int:
         """Ends its input; its exit code."""
@@ -92,7 +96,11 @@ def main() -> int:
             return command.end()
         # An empty line repeats the command before it, which completing may have changed.
         last = line if line.strip() else last
-        command.tell(last)
+        try:
+            command.tell(last)
+        except BrokenPipeError:
+            # It has ended meanwhile.
+            return command.end()
 
 
 if __name__ == "__main__":

@@ -256,6 +256,8 @@ def _plan_scenario(request: LabRequest) -> LabPlan:
     if switch.controller is not None:
         load_controller(switch.controller, case.scenario.control.parameters, path)
     warnings = list(plausible.of_scenario(case.scenario))
+    if switch.buffer is not None and switch.buffer.watchdog is not None:
+        warnings.append("switch.buffer.watchdog: nobody pauses a lab's switches, and they watch no queue")
     if sum(request.variant in (None, one.variant.name) for one in cases) > 1:
         warnings.append(f"the lab is that of {case.label()}; --variant and --set choose another")
     return LabPlan(

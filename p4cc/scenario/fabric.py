@@ -16,14 +16,15 @@ if TYPE_CHECKING:
     from p4cc.json_data import JsonValue
 
 BufferBytes = Annotated[int, Field(ge=0, le=1 << 40)]
+WatchdogTimeNs = Annotated[TimeNs, Field(ge=1)]
 
 
 class WatchdogSettings(Model):
     """The PFC watchdog of each switch, for queues that stay paused (docs/algorithms/pfc.md#watchdog)."""
 
-    detection_ns: TimeNs = 200_000_000
+    detection_ns: WatchdogTimeNs = 200_000_000
     """A queue that holds packets and has been paused for this time is in a storm."""
-    restoration_ns: TimeNs = 200_000_000
+    restoration_ns: WatchdogTimeNs = 200_000_000
     """The storm has ended when the queue has not been paused for this time."""
     action: Literal["drop", "forward", "alert"] = Field(
         default="drop",

@@ -20,7 +20,7 @@ import pytest
 
 from p4cc.errors import UserError
 from p4cc.lab.agents import run_agents
-from p4cc.lab.plan import LabRequest
+from p4cc.lab.plan import LabRequest, plan_lab
 from p4cc.lab.processes import events
 from p4cc.lab.report import LabReport
 from p4cc.lab.run import Lab, LabOptions, clean, open_lab, run_lab
@@ -241,6 +241,14 @@ def flows(kind: str, *more: str) -> LabRequest:
         *more,
     )
     return LabRequest(str(SCENARIO), switch=kind, overrides=changes, grpc_base=GRPC, thrift_base=THRIFT)
+
+
+def test_the_plan_says_that_no_switch_watches_its_queues() -> None:
+    def told(buffer: str) -> list[str]:
+        return [said for said in plan_lab(flows("p4cc", f"switch.buffer={buffer}")).warnings if "watchdog" in said]
+
+    assert told("{}") == []
+    assert len(told("{watchdog: {}}")) == 1
 
 
 def test_links_lose_packets_and_ports_share_a_buffer(own: str, tmp_path: Path) -> None:

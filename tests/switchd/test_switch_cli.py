@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import subprocess
+import sys
 from collections.abc import Generator
 from pathlib import Path
 
@@ -158,6 +159,16 @@ def test_tab_completes_commands_tables_and_their_actions(terminal: Terminal) -> 
     assert terminal.until(PROMPT).strip() == "0"
     terminal.type(f"table_set_default {TABLE} ingress.rew\t")
     terminal.until("ingress.rewrite")
+
+
+def test_a_command_that_ended_at_its_prompt_gives_its_code() -> None:
+    # It reads no more once the screen shows the word, which it says past the pipe.
+    ends = f"printf '{PROMPT}'; exec 0<&-; echo gone >&2; exit 3"
+    command = Terminal([sys.executable, "-m", "p4cc.drop_in.typed", "sh", "-c", ends])
+    command.until("gone")
+    command.type("show_tables\n")
+    assert command.process.wait(PATIENCE_S) == 3
+    command.close()
 
 
 def test_arrows_bring_back_what_was_typed(terminal: Terminal) -> None:

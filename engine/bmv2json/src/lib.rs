@@ -4,6 +4,7 @@
 //! The two share nothing but the format: what [`write`] makes is read back to a program that does the same,
 //! and a test runs the cases of the repository that way.
 
+mod colors;
 mod read;
 mod write;
 

@@ -59,24 +59,14 @@ impl Lowerer<'_> {
             "clone" => self.clone_packet(call, Kept::Nothing),
             "clone3" => self.clone_packet(call, Kept::Data),
             "clone_preserving_field_list" => self.clone_packet(call, Kept::List),
-            "resubmit" => {
-                self.placed_request("`resubmit`", Gress::Ingress, call.span)?;
-                let field_list = self.data_list(call, 0)?;
+            "resubmit" | "resubmit_preserving_field_list" => {
+                self.placed_request(&format!("`{name}`"), Gress::Ingress, call.span)?;
+                let field_list = self.kept_list(name, call)?;
                 self.emit_extern(ExternCall::Resubmit { field_list })
             }
-            "recirculate" => {
-                self.placed_request("`recirculate`", Gress::Egress, call.span)?;
-                let field_list = self.data_list(call, 0)?;
-                self.emit_extern(ExternCall::Recirculate { field_list })
-            }
-            "resubmit_preserving_field_list" => {
-                self.placed_request("`resubmit_preserving_field_list`", Gress::Ingress, call.span)?;
-                let field_list = self.arg(call, 0)?;
-                self.emit_extern(ExternCall::Resubmit { field_list })
-            }
-            "recirculate_preserving_field_list" => {
-                self.placed_request("`recirculate_preserving_field_list`", Gress::Egress, call.span)?;
-                let field_list = self.arg(call, 0)?;
+            "recirculate" | "recirculate_preserving_field_list" => {
+                self.placed_request(&format!("`{name}`"), Gress::Egress, call.span)?;
+                let field_list = self.kept_list(name, call)?;
                 self.emit_extern(ExternCall::Recirculate { field_list })
             }
             "truncate" => {
@@ -330,6 +320,11 @@ impl Lowerer<'_> {
         Some(Operand::Const(Bits::from_u128(32, index.into())))
     }
 
+    /// The field list of a packet that comes again: by number, or made of what the call names.
+    fn kept_list(&mut self, name: &str, call: &Call) -> Option<Operand> {
+        if name.ends_with("_preserving_field_list") { self.arg(call, 0) } else { self.data_list(call, 0) }
+    }
+
     fn clone_packet(&mut self, call: &Call, kept: Kept) -> Option<()> {
         let kind = self.arg_expr(call, 0)?;
         let kind = match self.enum_member(kind) {
@@ -364,19 +359,28 @@ impl Lowerer<'_> {
             return self.emit_extern(ExternCall::LogMsg { format, args: Vec::new() });
         }
         let arguments = self.arg_expr(call, 1)?;
-        let format = self.spelled_out(&format, &arguments.ty);
         let args = self.data(call, 1)?;
+        let types: Vec<Ty> = match self.parts(&arguments.ty) {
+            Some(parts) => parts.into_iter().map(|(_, ty)| ty).collect(),
+            None => vec![arguments.ty.clone()],
+        };
+        let (places, values) = (format.matches("{}").count(), types.len());
+        if places < values {
+            let message =
+                format!("the format has {places} `{{}}`, fewer than the {values} values of the call");
+            self.push(
+                Diagnostic::warning(arguments.span, message)
+                    .with_help("write a `{}` for each value; the last ones are not logged"),
+            );
+        }
+        let format = self.spelled_out(&format, types);
         self.emit_extern(ExternCall::LogMsg { format, args })
     }
 
     /// A format with a placeholder for each scalar of its arguments: `{}` for a structure becomes
     /// `(a:{},b:{})`, as p4c writes it.
-    fn spelled_out(&self, format: &str, arguments: &Ty) -> String {
-        let mut types = match arguments {
-            Ty::Tuple(types) => types.to_vec(),
-            _ => self.hir.fields(arguments).iter().map(|field| field.ty.clone()).collect(),
-        }
-        .into_iter();
+    fn spelled_out(&self, format: &str, types: Vec<Ty>) -> String {
+        let mut types = types.into_iter();
         let mut pieces = format.split("{}");
         let mut text = pieces.next().unwrap_or_default().to_owned();
         for piece in pieces {
@@ -389,16 +393,17 @@ impl Lowerer<'_> {
         text
     }
 
+    /// A placeholder for each scalar of the type, by the same parts as `flatten`.
     fn placeholders(&self, ty: &Ty, text: &mut String) {
-        let fields = self.hir.fields(ty);
-        if fields.is_empty() {
-            return text.push_str("{}");
-        }
-        for (at, field) in fields.iter().enumerate() {
-            text.push(if at == 0 { '(' } else { ',' });
-            text.push_str(&field.name);
+        let Some(parts) = self.parts(ty) else { return text.push_str("{}") };
+        text.push('(');
+        for (at, (name, ty)) in parts.iter().enumerate() {
+            if at > 0 {
+                text.push(',');
+            }
+            text.push_str(name);
             text.push(':');
-            self.placeholders(&field.ty, text);
+            self.placeholders(ty, text);
         }
         text.push(')');
     }
@@ -426,26 +431,8 @@ impl Lowerer<'_> {
                 self.emit_value(value, &arg.ty, arg.span)?;
                 Some(nothing)
             }
-            (Object::Register(register), "read" | "write") if self.is_packed(register) => {
-                self.packed_register(register, name, call)?;
-                Some(nothing)
-            }
-            (Object::Register(register), "read") => {
-                let index = self.arg(call, 1)?;
-                let cell = self.out.registers.get(register.index())?.ty.width();
-                let target = self.arg_expr(call, 0)?;
-                let width = self.width(&target.ty);
-                self.same_size(width, cell, target.span)?;
-                self.with_result(call, 0, |dst| ExternCall::RegisterRead { register, dst, index })?;
-                Some(nothing)
-            }
-            (Object::Register(register), "write") => {
-                let index = self.arg_before(call, 0)?;
-                let value = self.arg(call, 1)?;
-                let cell = self.out.registers.get(register.index())?.ty.width();
-                let width = self.operand_width(&value);
-                self.same_size(width, cell, call.span)?;
-                self.emit_extern(ExternCall::RegisterWrite { register, index, value })?;
+            (Object::Register(register), "read" | "write") => {
+                self.register_method(register, name, call)?;
                 Some(nothing)
             }
             (Object::Checksum16, "get") => {
@@ -482,8 +469,25 @@ impl Lowerer<'_> {
         }
     }
 
-    fn is_packed(&self, register: RegisterId) -> bool {
-        self.out.registers.get(register.index()).is_some_and(|register| register.composite.is_some())
+    /// `read` and `write` of a register.
+    fn register_method(&mut self, register: RegisterId, name: &str, call: &Call) -> Option<()> {
+        let found = self.out.registers.get(register.index())?;
+        let cell = found.ty.width();
+        if found.composite.is_some() {
+            return self.packed_register(register, name, call);
+        }
+        if name == "read" {
+            let index = self.arg(call, 1)?;
+            let target = self.arg_expr(call, 0)?;
+            let width = self.width(&target.ty);
+            self.same_size(width, cell, target.span)?;
+            return self.with_result(call, 0, |dst| ExternCall::RegisterRead { register, dst, index });
+        }
+        let index = self.arg_before(call, 0)?;
+        let value = self.arg(call, 1)?;
+        let width = self.operand_width(&value);
+        self.same_size(width, cell, call.span)?;
+        self.emit_extern(ExternCall::RegisterWrite { register, index, value })
     }
 
     /// A register whose cells are structs: each is one number, the first field in its highest bits.

@@ -28,6 +28,11 @@ pub enum Place {
     Directive(usize),
 }
 
+/// Where the line of a byte begins.
+pub fn line_start(text: &str, at: usize) -> usize {
+    text[..at].rfind('\n').map_or(0, |newline| newline + 1)
+}
+
 /// The tokens before a byte, and what the byte is in.
 pub fn tokens(text: &str, end: usize) -> (Vec<Token<'_>>, Place) {
     let text = text.get(..end).unwrap_or(text);

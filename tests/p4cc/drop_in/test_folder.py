@@ -100,6 +100,17 @@ def test_files_of_others_are_left_alone(tmp_path: Path) -> None:
     assert [path.name for path in (tmp_path / "bin").iterdir()] == ["simple_switch"]
 
 
+def test_files_of_others_among_what_commands_call_are_left_alone(tmp_path: Path) -> None:
+    drop_in.make(tmp_path / "bin", shadow=False)
+    inner = tmp_path / "bin/.commands/simple_switch_CLI"
+    inner.unlink()
+    inner.write_text("theirs")
+    with pytest.raises(UserError, match="was not made by p4cc drop-in"):
+        drop_in.make(tmp_path / "bin", shadow=False)
+    assert inner.read_text() == "theirs"
+    assert (tmp_path / "bin/simple_switch_CLI").exists()
+
+
 def test_a_shell_with_the_environment_finds_commands_and_messages(tmp_path: Path) -> None:
     drop_in.make(tmp_path / "bin", shadow=False)
     variables = drop_in.environment(tmp_path / "bin")

@@ -96,6 +96,12 @@ def test_alert_only_tells(tmp_path: Path) -> None:
     assert results.table("flows").equals(silent.table("flows"))
 
 
+@pytest.mark.parametrize("time", ["detection_ns", "restoration_ns"])
+def test_a_watchdog_without_a_time_is_refused_by_its_key(tmp_path: Path, time: str) -> None:
+    with pytest.raises(UserError, match=rf"switch\.buffer\.watchdog\.{time}.*greater than or equal to 1"):
+        run(tmp_path, star({time: 0}))
+
+
 def test_a_storm_without_end_is_never_restored(tmp_path: Path) -> None:
     data = star({"action": "drop"})
     del data["storms"][0]["end_ns"]

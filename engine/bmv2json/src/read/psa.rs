@@ -12,6 +12,7 @@ use super::json::{NOT_P4C, Res, fault, get, items, name_of, of_type, parameters,
 use super::names::{Instance, once};
 use super::objects::{algorithm, visible};
 use super::term::Lvalue;
+use crate::colors::{COLORS, TO_GREEN_FIRST, TO_RED_FIRST};
 use p4cc_ir::verify::MAX_DATA_FIELDS;
 use p4cc_ir::{
     Architecture, BinOp, Bits, Bridge, CountUnit, Counter, CounterId, ExternCall, Func, FuncId, HalfPipeline,
@@ -21,11 +22,7 @@ use p4cc_ir::{
 
 /// What marks a document for psa_switch: its parsers have names of their own.
 const INGRESS_PARSER: &str = "ingress_parser";
-/// Colours of psa_switch begin with red, those of the IR with green.
 const COLOR_WIDTH: u32 = 32;
-const COLORS: u64 = 3;
-const TO_RED: u64 = 1;
-const TO_GREEN: u64 = 2;
 /// Width of the ones' complement sum.
 const SUM_WIDTH: u32 = 16;
 /// Widest variable that the switch itself reads or writes.
@@ -292,10 +289,10 @@ impl<'j> Reader<'j> {
             }
         };
         let before = before.map(|before| self.low(before, COLOR_WIDTH)).transpose()?;
-        let before = before.map(|before| self.turned(before, TO_GREEN));
+        let before = before.map(|before| self.turned(before, TO_GREEN_FIRST));
         let (index, color) = (self.index(index)?, self.b.temp(COLOR_WIDTH));
         self.extern_call(call, ExternCall::MeterExecute { meter, index, color: before, dst: color })?;
-        let turned = self.turned(Operand::Var(color), TO_RED);
+        let turned = self.turned(Operand::Var(color), TO_RED_FIRST);
         self.put(dst, turned, COLOR_WIDTH)
     }
 

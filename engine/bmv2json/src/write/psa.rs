@@ -13,15 +13,12 @@ use super::code::reachable;
 use super::inst::{Place, algorithm_name};
 use super::json::{binary, choice, digits, number, typed};
 use super::{Blocks, Res, Writer, refuse};
+use crate::colors::{COLORS, TO_GREEN_FIRST, TO_RED_FIRST};
 
 /// Rates of a meter: RFC 2698's two.
 const RATES: u64 = 2;
 /// Width of the number of a list of fields.
 const LIST_BITS: u32 = 16;
-/// Colours of psa_switch begin with red, those of the IR with green: two steps on in a circle of three.
-const COLORS: u64 = 3;
-const TO_GREEN: u64 = 2;
-const FROM_GREEN: u64 = 1;
 
 impl Writer<'_> {
     pub(super) fn is_psa(&self) -> bool {
@@ -132,15 +129,12 @@ impl Writer<'_> {
                 // A packet that was green before, or that nobody has coloured, is metered by itself. The
                 // method that takes other colours is p4cc's: psa_switch has none and does not load it.
                 if let Some(color) = color.as_ref().filter(|color| !is_green(color)) {
-                    let turned =
-                        binary("%", binary("+", self.operand(color), number(FROM_GREEN)), number(COLORS));
-                    parameters.push(turned);
+                    parameters.push(turned(self.operand(color), TO_RED_FIRST));
                 }
                 let color = self.names.field(*dst);
                 parameters.push(color.clone());
                 let execute = place.primitive("_Meter_execute", parameters);
-                let turned = binary("%", binary("+", color, number(TO_GREEN)), number(COLORS));
-                vec![execute, self.set(place, *dst, turned)]
+                vec![execute, self.set(place, *dst, turned(color, TO_GREEN_FIRST))]
             }
             ExternCall::Random { dst, low, high } => self.psa_random(place, *dst, low, high)?,
             ExternCall::Hash { dst, algorithm, base, data, max } => {
@@ -231,6 +225,11 @@ impl Writer<'_> {
         };
         (self.is_psa() && !fits).then(|| (index.clone(), size))
     }
+}
+
+/// A colour as another counts them, some steps on.
+fn turned(color: Value, steps: u64) -> Value {
+    binary("%", binary("+", color, number(steps)), number(COLORS))
 }
 
 /// Whether a colour is known to be green, in the IR's numbers.

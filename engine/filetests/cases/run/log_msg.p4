@@ -3,7 +3,6 @@
 // expect_log plain
 // expect_log a is 1, c is 3
 // expect_log all: 1 2 3 0
-// expect_log data is (a:1,b:2,c:3,d:0), a is 1, {}
 // expect_log from egress
 // expect 1 0102 0003 00000000
 #define OWN_EGRESS
@@ -15,7 +14,6 @@ control I(inout headers_t hdr, inout metadata_t meta, inout standard_metadata_t 
         log_msg("plain");
         log_msg("a is {}, c is {}", { hdr.data.a, hdr.data.c });
         log_msg("all: {} {} {} {}", hdr.data);
-        log_msg("data is {}, a is {}, {}", { hdr.data, hdr.data.a });
     }
 }
 

@@ -4,7 +4,7 @@
 //! program for each, so that a message that changes fails there.
 
 use super::remedy::{Remedy, insert, one, written};
-use crate::cursor::{Token, tokens};
+use crate::cursor::{Token, line_start, tokens};
 use crate::names::{Def, DefKind};
 use crate::view::View;
 use lsp_types::{CodeAction, CodeActionKind, Position, Range, TextEdit};
@@ -153,7 +153,7 @@ fn last_line(view: &View<'_>, def: &Def, content: &str, title: &str) -> Option<R
     let text = view.analysis.text(file);
     let brace = range.end.checked_sub(1).filter(|at| text.as_bytes().get(*at) == Some(&b'}'))?;
     let outer = indent(text, range.start);
-    let line = text[..brace].rfind('\n').map_or(0, |at| at + 1);
+    let line = line_start(text, brace);
     let alone = text[line..brace].trim().is_empty();
     let inner = format!("{outer}    {content}\n");
     match alone {
@@ -163,7 +163,7 @@ fn last_line(view: &View<'_>, def: &Def, content: &str, title: &str) -> Option<R
 }
 
 fn indent(text: &str, at: usize) -> &str {
-    let start = text[..at].rfind('\n').map_or(0, |at| at + 1);
+    let start = line_start(text, at);
     let line = &text[start..];
     &line[..line.len() - line.trim_start_matches([' ', '\t']).len()]
 }
@@ -181,7 +181,7 @@ fn apply(view: &View<'_>, name: Span) -> Option<Remedy> {
 fn set_valid(view: &View<'_>, span: Span, call: &str) -> Option<Remedy> {
     let (file, range) = written(view, span)?;
     let text = view.analysis.text(file);
-    let start = text[..range.start].rfind('\n').map_or(0, |at| at + 1);
+    let start = line_start(text, range.start);
     let line = format!("{}{call};\n", indent(text, range.start));
     one(view, (file, start), line, format!("Call `{call}` first"))
 }

@@ -1,6 +1,7 @@
 //! Macros and includes: the preprocessor leaves none of their names, so the text of the files is searched.
 
 use crate::analysis::word_at;
+use crate::cursor::line_start;
 use crate::view::{Cursor, View};
 use lsp_types::{Location, Position, Range};
 use std::ops::Range as Bytes;
@@ -43,7 +44,7 @@ fn definitions(text: &str, name: &str) -> Vec<Bytes<usize>> {
 
 /// The definition of a macro as written, continued lines with it.
 pub fn shown(text: &str, name: &Bytes<usize>) -> String {
-    let start = text[..name.start].rfind('\n').map_or(0, |at| at + 1);
+    let start = line_start(text, name.start);
     let lines = text[start..].lines();
     let mut more = true;
     let part = lines.take_while(|line| std::mem::replace(&mut more, line.trim_end().ends_with('\\')));

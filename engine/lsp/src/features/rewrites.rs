@@ -2,7 +2,7 @@
 //! are those of a name or of an expression, and the edit is around them.
 
 use super::remedy::{Remedy, insert, one, written};
-use crate::cursor::{Token, tokens};
+use crate::cursor::{Token, line_start, tokens};
 use crate::view::View;
 use lsp_types::TextEdit;
 use p4cc_syntax::{Diagnostic as Finding, Span};
@@ -63,6 +63,12 @@ pub(super) fn remedy(view: &View<'_>, finding: &Finding, help: &str) -> Option<R
         _ if help.starts_with("write `") && help.ends_with("(...);`") => code.constructor(),
         _ => None,
     }
+}
+
+/// Whether an operator beside it takes the whole expression: it has names, members and indices only, and what
+/// else is given.
+fn binds_closely(expr: &str, besides: &str) -> bool {
+    expr.chars().all(|c| c.is_ascii_alphanumeric() || "_.[]".contains(c) || besides.contains(c))
 }
 
 impl<'v> Code<'v> {
@@ -168,7 +174,7 @@ impl<'v> Code<'v> {
         let last = if self.word(body) == "{" { self.closing(body)? } else { default + 1 };
         let brace = self.closing(self.at)?;
         let case = self.text.get(self.start(default)?..self.end(last)?)?;
-        let line_of = |at: usize| self.text[..at].rfind('\n').map_or(0, |line| line + 1);
+        let line_of = |at: usize| line_start(self.text, at);
         let (from, to) = (line_of(self.start(default)?), line_of(self.start(brace)?));
         let indent = self.text.get(from..self.start(default)?)?;
         let next = self.start(last + 1)?;
@@ -189,8 +195,7 @@ impl<'v> Code<'v> {
     }
 
     fn compared(&self) -> Option<Remedy> {
-        let plain = |c: char| c.is_ascii_alphanumeric() || "_.[]()".contains(c);
-        let is_plain = self.text.get(self.range.clone())?.chars().all(plain);
+        let is_plain = binds_closely(self.text.get(self.range.clone())?, "()");
         let (open, close) = if is_plain { ("", " != 0") } else { ("(", ") != 0") };
         let edits = vec![
             self.edit(self.range.start..self.range.start, open),
@@ -216,7 +221,7 @@ impl<'v> Code<'v> {
     }
 
     fn undefined_first(&self, name: &str) -> Option<Remedy> {
-        let line = self.text[..self.range.start].rfind('\n').map_or(0, |at| at + 1);
+        let line = line_start(self.text, self.range.start);
         one(self.view, (self.file, line), format!("#undef {name}\n"), format!("Add `#undef {name}`"))
     }
 
@@ -281,6 +286,8 @@ impl<'v> Code<'v> {
         if help.starts_with("cast to the underlying type first: ") {
             return one(self.view, (self.file, self.end(self.closing(self.at)?)?), ty.to_owned(), title);
         }
+        // "`OP` cannot be applied to `LEFT` and `RIGHT`": every other piece between backticks is quoted, the
+        // operator first.
         let mut shown = finding.message.split('`').skip(3).step_by(2);
         let types = [shown.next()?, shown.next()?];
         // The operand to cast: the one of another type, and for an underlying type the one that has a name.
@@ -291,8 +298,7 @@ impl<'v> Code<'v> {
         let (span, _) = finding.related.get(operand)?;
         let (file, range) = written(self.view, *span)?;
         let text = self.view.analysis.text(file).get(range.clone())?;
-        let is_plain = text.chars().all(|c| c.is_ascii_alphanumeric() || "_.[]".contains(c));
-        let (open, close) = if is_plain { ("", "") } else { ("(", ")") };
+        let (open, close) = if binds_closely(text, "") { ("", "") } else { ("(", ")") };
         let edits = vec![
             insert(self.view, file, range.start, format!("{ty}{open}")),
             insert(self.view, file, range.end, close.to_owned()),
@@ -307,8 +313,7 @@ impl<'v> Code<'v> {
         if file != self.file {
             return None;
         }
-        let line = |at: usize| self.text[..at].rfind('\n').map_or(0, |at| at + 1);
-        let indent = self.text.get(line(self.range.start)..self.range.start)?;
+        let indent = self.text.get(line_start(self.text, self.range.start)..self.range.start)?;
         let property = self.text.get(range.clone())?;
         let from = self.after_blanks_before(range.start);
         let edits = vec![
