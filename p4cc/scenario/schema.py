@@ -197,8 +197,8 @@ class AnyProgramSettings(Model):
     ] = "equal"
     pass_limit: Annotated[int, Field(ge=1, le=1_000_000)] = Field(
         default=4_096,
-        description="Maximum number of clones, resubmissions and recirculations that one received packet may "
-        "cause, including those of its copies; further ones are dropped (dropped_pass_limit).",
+        description="Maximum number of clones, resubmissions, recirculations and deflections that one received "
+        "packet may cause, including those of its copies; further ones are dropped (dropped_pass_limit).",
     )
     deflect_on_drop: bool = Field(
         default=False,

@@ -59,7 +59,7 @@ pub fn run_program(path: &Path, program: Program) -> Result<(), Failure> {
         _ => None,
     });
     let deflect_on_drop = commands.iter().any(|(_, command)| *command == Command::DeflectOnDrop);
-    let setup = Setup { cpu_port, deflect_on_drop };
+    let setup = Setup { cpu_port, deflect_on_drop, is_tight: false };
     for mode in &MODES {
         let fail = |line: u32, cause: String| fail(line, format!("by {}: {cause}", mode.name));
         let mut bench = Bench::new(&pipeline, mode, setup).map_err(|cause| fail(1, cause))?;

@@ -1,6 +1,7 @@
 //! Switches with one program, one for each mode: what runs the program, whether packets may bypass empty
 //! queues, whether somebody traces. All must give the same packets, counters and cells.
 
+use std::fmt::Write as _;
 use std::sync::Arc;
 
 use p4cc_exec::control::{CounterCell, EntryAction, TableEntry};
@@ -26,7 +27,8 @@ const CELLS: u32 = 4;
 
 /// The port whose packets go to the controller.
 const CPU_PORT: u32 = 64;
-const SETUP: Setup = Setup { cpu_port: Some(CPU_PORT), deflect_on_drop: false };
+/// A tight switch is served after one of so many packets.
+const SERVED: u64 = 12;
 /// Sessions and groups have the numbers below it.
 const REPLICATED: u32 = 16;
 
@@ -34,32 +36,47 @@ const REPLICATED: u32 = 16;
 pub struct Twin {
     program: Arc<Program>,
     switches: [Switch; MODES.len()],
+    is_tight: bool,
 }
 
 impl Twin {
-    /// Switches that run a program.
+    /// Switches that run a program. Whether room is tight, and what finds none is deflected, is drawn.
     ///
     /// # Errors
     /// Why there is no native code.
-    pub fn new(pipeline: &Arc<Pipeline>) -> Result<Self, NativeError> {
+    pub fn new(pipeline: &Arc<Pipeline>, random: &mut impl RandomSource) -> Result<Self, NativeError> {
         pipeline.native().map_err(Clone::clone)?;
+        let mut drawn = || random.next_u64().is_multiple_of(2);
+        let setup = Setup { cpu_port: Some(CPU_PORT), deflect_on_drop: drawn(), is_tight: drawn() };
         let switches = core::array::from_fn(|at| {
             let Mode { exec, traces, .. } = MODES[at];
-            let mut switch = bench::switch_with(pipeline, exec, SETUP);
+            let mut switch = bench::switch_with(pipeline, exec, setup);
             switch.control().set_logging(true);
             switch.control().set_tracing(traces);
             switch
         });
-        Ok(Self { program: Arc::clone(pipeline.program()), switches })
+        Ok(Self { program: Arc::clone(pipeline.program()), switches, is_tight: setup.is_tight })
     }
 
-    /// Sends a packet to all and empties their queues.
+    /// Sends a packet to all and empties their queues, those of a tight switch now and then.
     ///
     /// # Errors
     /// What differs.
-    pub fn send(&mut self, now: Time, port: u32, packet: &Packet) -> Result<(), String> {
+    pub fn send(
+        &mut self,
+        now: Time,
+        port: u32,
+        packet: &Packet,
+        random: &mut impl RandomSource,
+    ) -> Result<(), String> {
+        let serves = !self.is_tight || random.next_u64().is_multiple_of(SERVED);
         let mut ways = MODES.iter().zip(&mut self.switches).map(|(mode, switch)| {
-            (mode.name, observe(switch, now, port, packet, mode.ports_are_idle), switch.observation().state())
+            let mut seen = receive(switch, now, port, packet, mode.ports_are_idle && serves);
+            if serves {
+                serve(switch, now, &mut seen);
+            }
+            describe(switch, &mut seen);
+            (mode.name, seen, switch.observation().state())
         });
         let Some((way, seen, state)) = ways.next() else { return Ok(()) };
         for (other_way, other, other_state) in ways {
@@ -151,31 +168,38 @@ fn replicate(switch: &mut Switch) {
     }
 }
 
-/// What a switch makes of a packet, as text.
-fn observe(switch: &mut Switch, now: Time, port: u32, packet: &Packet, is_free: bool) -> String {
-    use std::fmt::Write as _;
+/// What leaves a switch, as text.
+fn see(seen: &mut String, out: &Transmission) {
+    let (port, packet) = (out.port, &out.packet);
+    // Writing to a string does not fail.
+    let _ = writeln!(seen, "  port {port}: {:02x?} and {} zeros", &packet.head[..], packet.zeros);
+}
+
+/// What bypasses its queue when a packet arrives.
+fn receive(switch: &mut Switch, now: Time, port: u32, packet: &Packet, is_free: bool) -> String {
     let mut seen = String::new();
-    let mut see = |out: &Transmission| {
-        // Writing to a string does not fail.
-        let _ = writeln!(
-            seen,
-            "  port {}: {:02x?} and {} zeros",
-            out.port,
-            &out.packet.head[..],
-            out.packet.zeros
-        );
-    };
+    if let Some(out) = &switch.receive_with_bypass(now, port, packet.clone(), |_| is_free) {
+        see(&mut seen, out);
+    }
+    seen
+}
+
+/// Empties a switch's queues.
+fn serve(switch: &mut Switch, now: Time, seen: &mut String) {
     let mut sent = 0;
-    switch.receive_with_bypass(now, port, packet.clone(), |_| is_free).iter().for_each(&mut see);
     while let Some(port) = switch.next_ready() {
         while let Some(out) = switch.transmit(now, port) {
             sent += 1;
             if sent > MAX_SENT {
                 break;
             }
-            see(&out);
+            see(seen, &out);
         }
     }
+}
+
+/// What a switch tells of itself and its packets.
+fn describe(switch: &mut Switch, seen: &mut String) {
     let _ = writeln!(seen, "  {:?}", switch.observation().counters());
     for packet in switch.take_packet_ins() {
         let _ = writeln!(seen, "  controller: {:02x?} and {} zeros", &packet.head[..], packet.zeros);
@@ -186,7 +210,6 @@ fn observe(switch: &mut Switch, now: Time, port: u32, packet: &Packet, is_free: 
     for line in switch.control().take_logs() {
         let _ = writeln!(seen, "  log: {}", line.text);
     }
-    seen
 }
 
 /// A value; small ones, which packets hold more often, half of the time.

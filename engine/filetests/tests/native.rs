@@ -84,14 +84,15 @@ fn packet(random: &mut SplitMix) -> Packet {
 
 fn run(pipeline: &Arc<Pipeline>, seed: u64, packets: u32) -> Result<(), TestCaseError> {
     let mut random = SplitMix(seed);
-    let mut twin = Twin::new(pipeline).map_err(|error| TestCaseError::fail(error.to_string()))?;
+    let mut twin =
+        Twin::new(pipeline, &mut random).map_err(|error| TestCaseError::fail(error.to_string()))?;
     twin.fill(&mut random);
     let mut now = Time::ZERO;
     for _ in 0..packets {
         let packet = packet(&mut random);
         now += p4cc_units::Span::from_ns(random.next_u64() % 100_000);
         let port = random.next_u64() as u32 % PORTS;
-        twin.send(now, port, &packet).map_err(TestCaseError::fail)?;
+        twin.send(now, port, &packet, &mut random).map_err(TestCaseError::fail)?;
     }
     Ok(())
 }

@@ -1,9 +1,9 @@
 //! Lineages: a bound on the copies and passes that one received packet causes. A pass is a run through
 //! ingress or egress. All descendants of a received packet share one budget.
 //!
-//! Most packets cause nothing and have no lineage. The first copy, resubmission or recirculation of a packet
-//! gives it one, and every descendant carries it. A packet that leaves need not report so. When the list of
-//! lineages has grown enough, those of waiting packets are collected, and the others are reused.
+//! Most packets cause nothing and have no lineage. The first copy, resubmission, recirculation or deflection
+//! of a packet gives it one, and every descendant carries it. A packet that leaves need not report so. When
+//! the list of lineages has grown enough, those of waiting packets are collected, and the others are reused.
 //!
 //! Invariant: copies and passes of any received packet never exceed the limit, so the work of each packet
 //! ends.

@@ -99,6 +99,7 @@ impl Daemon {
         let server = Arc::new(start_server(options, &shared)?);
         if let Some(program) = program {
             install(&server, general, program)?;
+            warn_of_deflection(general.links.deflect_on_drop, &shared);
         }
         let bfrt = start_bfrt(options, &shared)?;
         let trace = crate::log::wants_trace(general);
@@ -190,6 +191,16 @@ fn switch_config(options: &Options) -> SwitchConfig {
         seed: links.seed,
         pass_limit: links.pass_limit,
         deflect_on_drop: links.deflect_on_drop,
+    }
+}
+
+/// Says so if `--deflect-on-drop` does nothing for the program.
+fn warn_of_deflection(is_asked: bool, shared: &Shared) {
+    let switch = shared.switch.lock();
+    let Some(pipeline) = switch.observation().pipeline() else { return };
+    let of = &pipeline.program().architecture;
+    if is_asked && !matches!(of, p4cc_ir::Architecture::V1Model(_)) {
+        tracing::warn!("--deflect-on-drop has no effect: it applies only to programs for v1model");
     }
 }
 

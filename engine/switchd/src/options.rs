@@ -249,8 +249,8 @@ pub struct Links {
     /// or the chip's cells for TNA and T2NA programs
     #[arg(long, value_enum, default_value = "auto")]
     qdepth_unit: Depths,
-    /// Maximum number of copies, resubmissions and recirculations per received
-    /// packet, including those of its copies; further ones are dropped and counted
+    /// Maximum number of copies, resubmissions, recirculations and deflections per
+    /// received packet, including those of its copies; further ones are dropped and counted
     #[arg(long, value_name = "N", default_value_t = DEFAULT_PASS_LIMIT, value_parser = clap::value_parser!(u32).range(1..=i64::from(MAX_PASS_LIMIT)))]
     pub pass_limit: u32,
     /// A packet of a v1model program whose queue is full runs through ingress once

@@ -65,8 +65,7 @@ impl Hosts {
         Some(packet)
     }
 
-    /// The header of trimmed data goes to its flow, if that is paced and no read; anything else that is no
-    /// whole packet is refused for this cause.
+    /// Hands the header of trimmed data to a paced flow. Refuses anything else.
     #[cold]
     fn receive_trimmed(
         &mut self,

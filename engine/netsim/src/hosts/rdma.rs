@@ -98,7 +98,9 @@ impl Rdma<'_, '_> {
     /// The header of data whose payload a switch cut off reaches the receiver.
     pub fn on_trimmed(self, packet: &wire::Packet<'_>) {
         let (index, now) = (self.flow, self.cx.now());
-        let Ends::Rdma(ends) = &mut self.hosts.flows[index as usize].ends else { return };
+        let flow = &mut self.hosts.flows[index as usize];
+        flow.count_mark(packet.ecn);
+        let Ends::Rdma(ends) = &mut flow.ends else { return };
         let Some(ack) = ends.receiver.on_trimmed(now, &data_of(packet)) else { return };
         let answer = Answer::notification(self.cx.pool, index, ends.ack_class, ack);
         let host = self.hosts.plans[index as usize].dst;

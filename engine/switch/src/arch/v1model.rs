@@ -9,8 +9,8 @@
 //! Native code may take a packet past its empty queue. The decision is [`BypassCheck`]'s. A packet that
 //! causes a PFC (IEEE 802.1Qbb) pause does not bypass its queue.
 //!
-//! Invariant: resubmissions, recirculations and copies of a received packet are bounded ([`crate::lineage`]),
-//! so every call ends.
+//! Invariant: resubmissions, recirculations, deflections and copies of a received packet are bounded
+//! ([`crate::lineage`]), so every call ends. Resubmissions and deflections take no stack.
 
 use p4cc_exec::{
     BypassEnd, BypassResult, CloneRequest, Effects, EgressEnd, EgressMetadata, EgressStart, Frame,
@@ -227,23 +227,39 @@ impl V1Switch {
     #[inline(never)]
     fn enqueue(&mut self, core: &mut Core, now: Time, to: QueueId, unicast: UnicastPacket) {
         if core.deflect_on_drop && !core.has_room(to.port, to.priority, unicast.length) {
-            let UnicastPacket { packet, length, ingress_port, lineage, .. } = unicast;
-            let instance = Instance::DEFLECTED;
-            let arrival = Arrival { packet, length, ingress_port, instance, lineage };
-            return self.deflect(core, now, to, arrival);
+            return self.deflect_unicast(core, now, to, unicast);
         }
         core.enqueue_in_line(to.port, to.priority, self.queued(now, unicast));
     }
 
-    /// Takes a packet whose queue is full through ingress once more, as it came in.
     #[cold]
-    fn deflect(&mut self, core: &mut Core, now: Time, full: QueueId, arrival: Arrival) {
+    fn deflect_unicast(&mut self, core: &mut Core, now: Time, full: QueueId, unicast: UnicastPacket) {
+        let UnicastPacket { packet, length, ingress_port, lineage, .. } = unicast;
+        let mut arrival = Arrival { packet, length, ingress_port, instance: Instance::NORMAL, lineage };
+        if let Some(after) = self.deflect(core, now, full, &mut arrival) {
+            self.serve(core, now, arrival, after, false);
+        }
+    }
+
+    /// Takes a packet whose queue is full through ingress once more, as it came in.
+    /// None if its lineage allows no further pass: it is dropped.
+    #[cold]
+    fn deflect(
+        &mut self,
+        core: &mut Core,
+        now: Time,
+        full: QueueId,
+        arrival: &mut Arrival,
+    ) -> Option<AfterIngress> {
+        if core.allow(&mut arrival.lineage, 1, full) == 0 {
+            return None;
+        }
         let QueueId { port, priority } = full;
         core.counters.deflected += 1;
         core.trace.keep(|| Step::Deflected { port, priority });
+        arrival.instance = Instance::DEFLECTED;
         let outside = (arrival.ingress_port, core.timestamp(now));
-        let after = self.ingress_once(core, now, &arrival, Some(outside));
-        self.after_ingress(core, now, arrival, after);
+        Some(self.ingress_once(core, now, arrival, Some(outside)))
     }
 
     /// Continues with a packet that waits, or whose new headers do not fit in front of its payload.
@@ -332,28 +348,68 @@ impl V1Switch {
         self.after_ingress(core, now, arrival, after);
     }
 
-    /// Takes a packet behind ingress into queues, resubmissions included.
+    /// Takes a packet behind ingress into queues, resubmissions and a deflection included.
     #[inline(never)]
-    fn after_ingress(&mut self, core: &mut Core, now: Time, mut arrival: Arrival, mut after: AfterIngress) {
+    fn after_ingress(&mut self, core: &mut Core, now: Time, arrival: Arrival, after: AfterIngress) {
+        let may_deflect = core.deflect_on_drop;
+        self.serve(core, now, arrival, after, may_deflect);
+    }
+
+    /// The same. A packet that was deflected may not be again, even if it was resubmitted since.
+    fn serve(
+        &mut self,
+        core: &mut Core,
+        now: Time,
+        mut arrival: Arrival,
+        mut after: AfterIngress,
+        mut may_deflect: bool,
+    ) {
         loop {
             if let Some(request) = last_clone(&self.runtime.effects, CloneKind::I2E) {
                 self.clone_to_egress(core, now, &mut arrival, request);
             }
             self.runtime.settle(core, now);
-            let Some(list) = self.runtime.effects.resubmit else {
-                self.forward(core, now, arrival, &after);
-                return;
+            let next = if let Some(list) = self.runtime.effects.resubmit {
+                self.resubmit(core, now, &mut arrival, after.verdict.priority, list)
+            } else if may_deflect && let Some(full) = self.full_queue(core, &arrival, &after.verdict) {
+                may_deflect = false;
+                self.deflect(core, now, full, &mut arrival)
+            } else {
+                return self.forward(core, now, arrival, &after);
             };
-            let against = QueueId { port: arrival.ingress_port, priority: after.verdict.priority };
-            if core.allow(&mut arrival.lineage, 1, against) == 0 {
-                return;
-            }
-            core.counters.resubmitted += 1;
-            self.start_spare(list);
-            core::mem::swap(&mut self.runtime.frame, &mut self.runtime.spare);
-            arrival.instance = Instance::RESUBMITTED;
-            after = self.ingress_again(core, now, &arrival);
+            let Some(next) = next else { return };
+            after = next;
         }
+    }
+
+    /// Runs ingress again. None if the packet's lineage allows no further pass: it is dropped.
+    fn resubmit(
+        &mut self,
+        core: &mut Core,
+        now: Time,
+        arrival: &mut Arrival,
+        priority: u8,
+        list: u32,
+    ) -> Option<AfterIngress> {
+        let against = QueueId { port: arrival.ingress_port, priority };
+        if core.allow(&mut arrival.lineage, 1, against) == 0 {
+            return None;
+        }
+        core.counters.resubmitted += 1;
+        self.start_spare(list);
+        core::mem::swap(&mut self.runtime.frame, &mut self.runtime.spare);
+        arrival.instance = Instance::RESUBMITTED;
+        Some(self.ingress_again(core, now, arrival))
+    }
+
+    /// The queue of a packet for one port, if it has no room for it.
+    fn full_queue(&self, core: &Core, arrival: &Arrival, verdict: &Verdict) -> Option<QueueId> {
+        let Verdict { priority, mcast_grp, egress_spec: port } = *verdict;
+        if mcast_grp != 0 || port == core.drop_port {
+            return None;
+        }
+        let length = arrival.length.min(self.runtime.effects.truncate.unwrap_or(u32::MAX));
+        (!core.has_room(port, priority, length)).then_some(QueueId { port, priority })
     }
 
     /// The same for a packet that is not from outside.
@@ -395,20 +451,14 @@ impl V1Switch {
     fn forward(&mut self, core: &mut Core, now: Time, arrival: Arrival, after: &AfterIngress) {
         let AfterIngress { payload_at, ref verdict } = *after;
         let truncate = self.runtime.effects.truncate.unwrap_or(u32::MAX);
-        let is_deflected = arrival.instance == Instance::DEFLECTED;
         let instance = match verdict.mcast_grp {
-            0 if is_deflected => Instance::DEFLECTED,
+            0 if arrival.instance == Instance::DEFLECTED => Instance::DEFLECTED,
             0 => Instance::NORMAL,
             _ => Instance::REPLICA,
         };
         if verdict.mcast_grp == 0 && verdict.egress_spec == core.drop_port {
             core.drop_at(arrival.ingress_port, verdict.priority, DropCause::Ingress);
             return;
-        }
-        let to = QueueId { port: verdict.egress_spec, priority: verdict.priority };
-        let has_room = || core.has_room(to.port, to.priority, arrival.length.min(truncate));
-        if core.deflect_on_drop && !is_deflected && verdict.mcast_grp == 0 && !has_room() {
-            return self.deflect(core, now, to, Arrival { instance: Instance::DEFLECTED, ..arrival });
         }
         let ingress_port = arrival.ingress_port;
         let unicast = UnicastPacket::new(arrival, payload_at);

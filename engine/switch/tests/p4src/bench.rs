@@ -12,8 +12,8 @@ use p4cc_ir::{
 };
 use p4cc_switch::config::DEFAULT_DROP_PORT;
 use p4cc_switch::{
-    DEFAULT_PASS_LIMIT, ExecChoice, Packet, PortConfig, QdepthUnit, Switch, SwitchConfig, SwitchCounters,
-    TimestampUnit,
+    BufferConfig, DEFAULT_PASS_LIMIT, ExecChoice, Packet, PortConfig, QdepthUnit, Switch, SwitchConfig,
+    SwitchCounters, TimestampUnit,
 };
 use p4cc_syntax::{Options, Severity, Source};
 use p4cc_units::{Rate, Span, Time};
@@ -76,20 +76,26 @@ fn pipeline(name: &str) -> Arc<Pipeline> {
 
 impl Bench {
     pub fn new(name: &str, qdepth_unit: QdepthUnit) -> Self {
-        Self::with(name, PortConfig { qdepth_unit, ..port() }, false)
+        Self::with(name, PortConfig { qdepth_unit, ..port() }, false, None)
     }
 
     /// Queues hold so many bytes on the link; what finds one full runs through ingress once more.
     pub fn deflecting(name: &str, capacity_bytes: u64) -> Self {
-        Self::with(name, PortConfig { capacity_bytes: Some(capacity_bytes), ..port() }, true)
+        Self::with(name, PortConfig { capacity_bytes: Some(capacity_bytes), ..port() }, true, None)
     }
 
-    fn with(name: &str, port: PortConfig, deflect_on_drop: bool) -> Self {
+    /// Queues share so many bytes, and are full before their own capacity is.
+    pub fn deflecting_with_buffer(name: &str, bytes: u64) -> Self {
+        let buffer = BufferConfig { bytes, reserve_bytes: 0, resume_offset_bytes: 0, lossless: 0 };
+        Self::with(name, port(), true, Some(buffer))
+    }
+
+    fn with(name: &str, port: PortConfig, deflect_on_drop: bool, buffer: Option<BufferConfig>) -> Self {
         let config = SwitchConfig {
             device_id: 1,
             ports: vec![PortConfig { port: IN, ..port }, PortConfig { port: OUT, ..port }],
             timestamp_unit: TimestampUnit::Ns,
-            buffer: None,
+            buffer,
             cpu_port: None,
             drop_port: DEFAULT_DROP_PORT,
             seed: 7,

@@ -78,6 +78,22 @@ fn headers_have_a_bounded_queue_too() {
     }
 }
 
+/// What counts is the queue's own capacity.
+#[test]
+fn what_the_shared_buffer_refuses_is_not_deflected() {
+    for exec in [ExecChoice::Interp, ExecChoice::Native] {
+        let mut bench = Bench::deflecting_with_buffer("trim", QUEUE_BYTES);
+        bench.switch.control().set_exec(exec);
+        for number in 0..5 {
+            bench.receive(0, frame(number).packet());
+        }
+        let left = left(&mut bench).len() as u64;
+        let counters = bench.counters();
+        assert_eq!((counters.deflected, left + counters.drops.of(DropCause::SharedBuffer)), (0, 5));
+        assert!((1..=2).contains(&left), "{left} found room");
+    }
+}
+
 /// Control is not made shorter, others' packets are not read, and an entry refuses a codepoint.
 #[test]
 fn nothing_else_is_trimmed() {

@@ -47,6 +47,9 @@ impl PacketKind {
     }
 }
 
+/// Offset of the payload's length in the transport header.
+pub(super) const PAYLOAD_LEN_AT: usize = 16;
+
 /// The flag bits: none, one of the constants, or some of them.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Default, Debug)]
 pub struct Flags(u8);
@@ -261,7 +264,7 @@ impl Header {
         put::<4, 4, _>(out, self.flow_id.to_be_bytes());
         put::<4, 8, _>(out, self.seq.to_be_bytes());
         put::<4, 12, _>(out, self.ack.to_be_bytes());
-        put::<2, 16, _>(out, self.payload_len.to_be_bytes());
+        put::<2, PAYLOAD_LEN_AT, _>(out, self.payload_len.to_be_bytes());
         out[18] = ext_len;
         out[19] = 0;
         put::<8, 20, _>(out, self.timestamp_ns.to_be_bytes());
@@ -293,7 +296,7 @@ impl Header {
             flow_id: u32::from_be_bytes(take::<4, 4, _>(bytes)),
             seq: u32::from_be_bytes(take::<4, 8, _>(bytes)),
             ack: u32::from_be_bytes(take::<4, 12, _>(bytes)),
-            payload_len: u16::from_be_bytes(take::<2, 16, _>(bytes)),
+            payload_len: u16::from_be_bytes(take::<2, PAYLOAD_LEN_AT, _>(bytes)),
             timestamp_ns: u64::from_be_bytes(take::<8, 20, _>(bytes)),
             timestamp_echo_ns: u64::from_be_bytes(take::<8, 28, _>(bytes)),
         };

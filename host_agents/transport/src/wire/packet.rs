@@ -4,7 +4,7 @@ use core::net::Ipv4Addr;
 
 use super::error::{DecodeError, EncodeError};
 use super::extension::Extension;
-use super::header::{Header, PacketKind, is_valid_extension, part, put, take};
+use super::header::{Header, PAYLOAD_LEN_AT, PacketKind, is_valid_extension, part, put, take};
 use super::ip::{
     Endpoint, Ipv4Fields, PROTOCOL_UDP, TTL, check_ethernet, check_ipv4, write_ethernet, write_ipv4,
 };
@@ -230,10 +230,11 @@ impl<'a> Packet<'a> {
 /// of IPv4 and UDP adjusted; none if the frame is something else. The payload's length is what is missing.
 #[cold]
 pub fn decode_trimmed(frame: &[u8]) -> Option<Packet<'static>> {
-    /// Of the payload's length.
-    const AT: usize = FRAME_HEADERS_LEN - TRANSPORT_LEN + 16;
+    const AT: usize = FRAME_HEADERS_LEN - TRANSPORT_LEN + PAYLOAD_LEN_AT;
     let mut headers = *frame.first_chunk::<FRAME_HEADERS_LEN>()?;
-    let payload_len = u16::from_be_bytes(core::mem::take(headers[AT..].first_chunk_mut()?));
+    let payload_len = u16::from_be_bytes(take::<2, AT, _>(&headers));
+    // Without a payload the other lengths are right.
+    put::<2, AT, _>(&mut headers, [0; 2]);
     let Packet { dst_mac, src_mac, src, dst, ecn, ttl, src_port, header, .. } =
         Packet::decode(&headers, 0).ok()?;
     let is_trimmed = header.kind == PacketKind::Data && payload_len > 0;
