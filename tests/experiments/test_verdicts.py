@@ -102,8 +102,10 @@ def test_shares_near_their_whole_say_so(studies: dict[str, tuple[StudyFile, list
                     assert not near or claim.whole == whole, f"{name}: {of.figure}.{claim.name} is a share"
 
 
-OWN_WORDS = {"bolt.join.tail_to_swift"}
-OWN_WORDS |= {f"d3.headline.d3_over_tcp_{size}" for size in ("50", "50lax", "80tight", "80")}
+OWN_WORDS = {
+    "bolt.join.tail_to_swift",
+    *(f"d3.headline.d3_over_tcp_{size}" for size in ("50", "50lax", "80tight", "80")),
+}
 """Statements that the source makes in words of their own, though two of its numbers have the same ratio."""
 
 
