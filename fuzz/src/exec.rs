@@ -1,7 +1,7 @@
 //! Any packets through the programs of `engine/filetests/cases/run` and `p4src`, by the register machine and
 //! by native code, with entries of any kind: what comes out must be the same.
 //!
-//! The first byte picks the program, the next eight the entries; then come packets, each a byte for the port,
+//! The first byte picks the program, the next eight entries and room; then come packets, each a byte for the port,
 //! one for the zeros behind it, one for the length, and the bytes.
 
 use p4cc_exec::RandomSource;
@@ -16,9 +16,10 @@ use crate::{corpus, programs};
 /// Packets that one input may send.
 const MAX_PACKETS: u64 = 16;
 
-struct Entries(u64);
+/// Room, entries and when queues are served.
+struct Drawn(u64);
 
-impl RandomSource for Entries {
+impl RandomSource for Drawn {
     fn next_u64(&mut self) -> u64 {
         self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
         self.0 ^ self.0 >> 29
@@ -29,8 +30,9 @@ pub(crate) fn run(input: &[u8]) {
     let pipelines = programs::all();
     let mut input = Bytes(input);
     let which = usize::from(input.byte()) % pipelines.len();
-    let mut twin = Twin::new(&pipelines[which]).expect("native code for this processor");
-    twin.fill(&mut Entries(input.long()));
+    let mut drawn = Drawn(input.long());
+    let mut twin = Twin::new(&pipelines[which], &mut drawn).expect("native code for this processor");
+    twin.fill(&mut drawn);
     for number in 0..MAX_PACKETS {
         if input.is_empty() {
             return;
@@ -38,7 +40,7 @@ pub(crate) fn run(input: &[u8]) {
         let (port, zeros, length) =
             (u32::from(input.byte()), u32::from(input.byte()), usize::from(input.byte()));
         let packet = Packet::new(input.take(length), zeros);
-        if let Err(difference) = twin.send(Time::from_ns(number * 1_000), port % PORTS, &packet) {
+        if let Err(difference) = twin.send(Time::from_ns(number * 1_000), port % PORTS, &packet, &mut drawn) {
             panic!("{difference}");
         }
     }
