@@ -228,9 +228,10 @@ def test_rust_has_the_pages_transport_header() -> None:
     (body,) = re.findall(r"fn write\(.*?\n    \}\n", text, re.DOTALL)
     names = {"seq": "sequence_number", "ack": "acknowledgement_number", "payload_len": "payload_length"}
     names |= {"timestamp_ns": "timestamp", "timestamp_echo_ns": "timestamp_echo"}
+    offsets = dict(re.findall(r"const (\w+_AT): usize = (\d+);", text))
     written = {
-        (names.get(name, name), 8 * int(at), 8 * int(size))
-        for size, at, name in re.findall(r"put::<(\d+), (\d+), _>\(out, self\.(\w+)\.to_be_bytes", body)
+        (names.get(name, name), 8 * int(offsets.get(at, at)), 8 * int(size))
+        for size, at, name in re.findall(r"put::<(\d+), (\w+), _>\(out, self\.(\w+)\.to_be_bytes", body)
     }
     whole_bytes = {"kind.0": "extension_type", "ext_len": "extension_length"}
     written |= {
