@@ -1,8 +1,8 @@
 //! Any packets through the programs of `engine/filetests/cases/run` and `p4src`, by the register machine and
 //! by native code, with entries of any kind: what comes out must be the same.
 //!
-//! The first byte picks the program, the next eight entries and room; then come packets, each a byte for the port,
-//! one for the zeros behind it, one for the length, and the bytes.
+//! The first byte picks the program, the next eight entries and room; then come packets, each a byte for the
+//! port, one for the zeros behind it, one for the length, and the bytes.
 
 use p4cc_exec::RandomSource;
 use p4cc_filetests::bench::PORTS;
