@@ -304,7 +304,10 @@ def _smallest_ratio(runs: FigureRuns, how: WorstRatioMeasure) -> float | None:
         for variant, name in ((how.variant, "above"), (how.to_variant, "below"))
     ]
     rows = medians[0].join(medians[1], on=runs.points).iter_rows(named=True)
-    return min((row["above"] / row["below"] for row in rows if row["above"] and row["below"]), default=None)
+    ratios = [row["above"] / row["below"] for row in rows if row["above"] and row["below"]]
+    if how.either_way:
+        return max(ratios, key=lambda ratio: abs(ratio - 1), default=None)
+    return min(ratios, default=None)
 
 
 def _flow_share(runs: FigureRuns, how: FlowShareMeasure) -> float:

@@ -74,10 +74,10 @@ public quote has, is judged and does not count.
 
 What a source states without a number, as a bound or as a range (no timeout, an order, nearly equal, within 50 ms, 3 to
 5 times) is met or not, and has its own sum: its band is as wide as the statement, and where we chose the width it says
-so. Words have one width in all sources: similar, close to and nearly equal are 10 % each way, as wide as the band of a
-stated number; faster, above and less than are strict. Each end of a range is judged by itself. A statement that only
-repeats numbers that count is an expectation of our own. A statement about one run, such as a timeout, is judged by our
-median run: the source shows one run of each point.
+so. Words have one width in all sources: similar, close to, nearly equal, the same, constant and unchanged are 10 % each
+way, as wide as the band of a stated number; faster, above and less than are strict. Each end of a range is judged by
+itself. A statement that only repeats numbers that count is an expectation of our own. A statement about one run, such
+as a timeout, is judged by our median run: the source shows one run of each point.
 
 | verdict | meaning |
 |---|---|
@@ -88,9 +88,10 @@ median run: the source shows one run of each point.
 
 What has no number and no run, such as a lost curve or a proposal, is left out of all sums, and its page says why.
 
-Within 10 % counts comparable numbers of ours that are so close to the source's, whatever their band. A combination is
-of both numbers over the same points, and a claim leaves out points only where the source does, which it cites. A band,
-measure, grid or base that changed after a run is listed in the page's last table.
+Within 10 % counts comparable numbers of ours that are so close to the source's, whatever their band: 10 % of the number
+itself, of a share too. A combination is of both numbers over the same points, and a claim leaves out points only where
+the source does, which it cites. A band, measure, grid or base that changed after a run is listed in the page's last
+table.
 """
 
 

@@ -52,8 +52,6 @@ class Judged(TypedDict):
     measured: float | None
     verdict: Verdict | None
     """Null for a number of ours that nobody claims."""
-    scale: float | None
-    """The part of the source's number that its band is a share of; null for numbers of no source."""
     counts_as: str
     """The number of the source, as FIGURE.NAME of the claim that has it; empty for what does not count as one."""
     at: str
@@ -107,7 +105,6 @@ def judge(number: Number, measured: Measured, figure: str, shared: Sequence[Chan
         measured=measured.value,
         deviation=None,
         verdict=None,
-        scale=None,
         counts_as="",
         derived="",
         reason="",
@@ -149,7 +146,7 @@ def _of_source(made: ClaimRecord, claim: Claim) -> None:
     """Puts the source's number and our deviation into a record."""
     value, low, high = made["measured"], *claim.range
     made["paper"], made["at"], made["reading"] = claim.paper, claim.at, claim.reading
-    made["band"], made["scale"] = BandRecord(min=low, max=high, source=rule_of(claim)), claim.scale
+    made["band"] = BandRecord(min=low, max=high, source=rule_of(claim))
     if value is not None and claim.paper:
         made["deviation"] = (value - claim.paper) / abs(claim.paper)
 
@@ -234,9 +231,10 @@ def is_near(readings: Iterable[Judged]) -> bool:
 
 
 def _is_near(claim: Judged) -> bool:
-    if claim["paper"] is None or claim["measured"] is None or claim["scale"] is None:
+    if claim["paper"] is None or claim["measured"] is None:
         return False
-    return abs(claim["measured"] - claim["paper"]) <= NEAR * claim["scale"] + 1e-9 * abs(claim["paper"])
+    # Of the number itself, also where a share's band is of what it lacks to its whole.
+    return abs(claim["measured"] - claim["paper"]) <= (NEAR + 1e-9) * abs(claim["paper"])
 
 
 def _change(one: Change) -> ChangeRecord:

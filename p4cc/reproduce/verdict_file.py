@@ -170,7 +170,6 @@ def _entry(claim: ClaimRecord, asked: str) -> Entry:
         measured=claim["measured"],
         deviation_percent=None if deviation is None else round(100 * deviation, 2),
         verdict=claim["verdict"],
-        scale=claim["scale"],
         counts_as=claim["counts_as"],
         at=claim["at"],
         reading=claim["reading"],

@@ -106,13 +106,17 @@ class BinsMeasure(OfRuns):
 
 
 class WorstRatioMeasure(OfRuns):
-    """Smallest ratio, over all points, of a column's median for one variant to that for another."""
+    """Smallest ratio, over all points, of a column's median for one variant to that for another.
+
+    With `either_way`, the ratio that is farthest from 1.
+    """
 
     kind: Annotated[Literal["smallest_ratio"], KIND]
     to_variant: str
     """The variant in the denominator."""
     column: str
     """Column of the runs table."""
+    either_way: bool = Field(default=False, description="Of all ratios, take the one farthest from 1.")
 
 
 class FlowShareMeasure(OfRuns):

@@ -109,6 +109,16 @@ def _measure(text: dict[str, Any]) -> Measure:
         ({"kind": "table", "table": "goodput", "variant": "A", "column": "rate_bps", "where": {"flow_id": 2}}, 2),
         # Only points that both have are compared: 8/4 and 6/9.
         ({"kind": "smallest_ratio", "variant": "A", "to_variant": "B", "column": "goodput_bps"}, 6 / 9),
+        (
+            {
+                "kind": "smallest_ratio",
+                "variant": "A",
+                "to_variant": "B",
+                "column": "goodput_bps",
+                "either_way": True,
+            },
+            8 / 4,
+        ),
         ({"kind": "flow_share", "variant": "A", "column": "fct_ns", "at_most": 20}, 50),
         ({"kind": "rise", "variant": "A", "flow_id": 1, "from_segments": 2, "to_segments": 8}, 0.07),
         ({"kind": "rise", "variant": "A", "flow_id": 1, "to_segments": 9}, None),
@@ -429,9 +439,12 @@ def test_the_farthest_reading_is_far_from_the_number_of_the_source() -> None:
         _claim(measure=farthest)
 
 
-def test_near_the_whole_ten_per_cent_are_of_what_is_missing() -> None:
-    for value, near in ((0.953, 1), (0.957, 1), (0.9892, 0), (1.0, 0)):
-        assert sums_of([_judged("one", value, paper=0.953, whole=1)], []).near == near
+def test_near_is_within_ten_per_cent_of_the_number_whatever_its_band() -> None:
+    for value, near, within in ((0.957, 1, 1), (0.9892, 1, 0), (0.86, 1, 0), (0.857, 0, 0)):
+        found = sums_of([_judged("one", value, paper=0.953, whole=1)], [])
+        assert (found.near, found.within) == (near, within)
+    for value, near in ((0.0, 1), (1e-6, 0)):
+        assert sums_of([_judged("one", value, paper=0)], []).near == near
 
 
 def test_the_history_of_a_figure_is_that_of_its_numbers() -> None:
