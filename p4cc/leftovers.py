@@ -12,15 +12,25 @@ if TYPE_CHECKING:
 LEFT: dict[Path, Callable[[], object]] = {}
 """What removes each."""
 
+ON_CHANGE: list[Callable[[], object]] = []
+"""Called when a folder is added or gone: who ends the process may get no chance to ask for them then."""
+
 
 @contextmanager
 def left_until_done(folder: Path, remove: Callable[[], object]) -> Generator[None]:
     """Within, `folder` is there, which `remove` removes; at the end it is the caller's to remove."""
     LEFT[folder] = remove
+    _changed()
     try:
         yield
     finally:
         del LEFT[folder]
+        _changed()
+
+
+def _changed() -> None:
+    for call in ON_CHANGE:
+        call()
 
 
 class Process:

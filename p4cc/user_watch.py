@@ -23,7 +23,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, TextIO
 
 from p4cc import _engine
-from p4cc.leftovers import LEFT, Process
+from p4cc.leftovers import LEFT, ON_CHANGE, Process
 
 if TYPE_CHECKING:
     from types import FrameType
@@ -85,6 +85,7 @@ class _Watch:
         self._files.update(files)
         with self._lock:
             if self._guard is not None:
+                self._say(self._guard)
                 return
             stacks = tempfile.TemporaryFile()  # noqa: SIM115 - as long as the process
             guard = self._guard = _engine.Guard(f"/proc/self/fd/{stacks.fileno()}")
@@ -93,6 +94,8 @@ class _Watch:
             before = signal.set_wakeup_fd(guard.fileno(), warn_on_full_buffer=False)
             if before != -1:
                 signal.set_wakeup_fd(before)
+        # Users' code may hold the interpreter's lock before the watch looks again.
+        ON_CHANGE.append(lambda: self._say(guard))
         self._say(guard)
         threading.Thread(target=self._work, args=(guard, stacks), name="p4cc watch", daemon=True).start()
 
