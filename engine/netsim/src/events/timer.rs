@@ -31,7 +31,7 @@ pub(crate) enum Timer {
     PowerOff,
     /// The switch asked to be woken.
     Wake,
-    /// A network card sends pause frames without need, or stops.
+    /// A network card sends needless pause frames, or stops.
     Storm { storm: u32 },
     /// The watchdog of a switch checks a port and priority.
     Watchdog { port: u32, priority: u8 },
