@@ -167,6 +167,10 @@ pub trait RateControl: fmt::Debug + Send {
     /// Does what is due at `now`; a call at another time does no harm.
     fn on_timer(&mut self, _now: Time) {}
 
+    /// Lets timers pass that are due by `now` and change no rate, so that a long silence costs few calls. The
+    /// state is that of a call of [`Self::on_timer`] for each of them.
+    fn skip_timers(&mut self, _now: Time) {}
+
     /// What the flow requests of the switches. The transport calls it only for algorithms that need
     /// [`crate::SwitchNeed::RateAllocation`].
     fn request_rate(&mut self, _remainder: &FlowRemainder) -> RateRequest {

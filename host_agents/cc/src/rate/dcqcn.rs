@@ -112,6 +112,14 @@ impl Timers {
     }
 }
 
+/// Moves a timer behind `now`; how often it was due till then.
+fn pass(timer: &mut Option<Time>, interval: Span, now: Time) -> u64 {
+    let Some(at) = timer.filter(|at| *at <= now) else { return 0 };
+    let times = now.since(at).as_ps() / interval.as_ps() + 1;
+    *timer = Some(at + Span::from_ps(interval.as_ps() * times));
+    times
+}
+
 /// State of one DCQCN sender.
 #[derive(Clone, Copy, Debug)]
 struct Dcqcn {
@@ -236,6 +244,24 @@ impl Dcqcn {
         self.stage = self.stage.saturating_add(1);
     }
 
+    /// No increase changes rate or target any more: they are equal, and no step lifts the target.
+    fn is_recovered(&self) -> bool {
+        let has_no_step = self.target_bps == self.rate.line_bps() || (self.ai_bps == 0.0 && self.hai_bps == 0.0);
+        self.rate.bps() == self.target_bps && has_no_step
+    }
+
+    /// Alpha after so many updates without a notification: to the last bit what [`Self::update_alpha`] gives,
+    /// and done once rounding keeps the value.
+    fn decay_alpha(&mut self, updates: u64) {
+        for _ in 0..updates {
+            let before = self.alpha;
+            self.update_alpha();
+            if self.alpha == before {
+                return;
+            }
+        }
+    }
+
     /// Lets the timer that is due at `at` fire; at one instant alpha's goes first, then the decrease.
     fn fire(&mut self, at: Time) {
         let timers = self.timers;
@@ -300,6 +326,20 @@ impl RateControl for Dcqcn {
         // that keeps to `next_timer` fires what is due at that instant only.
         while let Some(at) = self.timers.next().filter(|at| *at <= now) {
             self.fire(at);
+        }
+    }
+
+    fn skip_timers(&mut self, now: Time) {
+        // Without a notification that waits, the timers do not read what each other writes.
+        if self.cnp_for_alpha || self.cnp_for_decrease {
+            return;
+        }
+        let alpha_updates = pass(&mut self.timers.alpha, self.alpha_interval, now);
+        self.decay_alpha(alpha_updates);
+        pass(&mut self.timers.decrease, self.decrease_interval, now);
+        if self.is_recovered() {
+            let stages = pass(&mut self.timers.increase, self.increase_interval, now);
+            self.stage = self.stage.saturating_add(u32::try_from(stages).unwrap_or(u32::MAX));
         }
     }
 
@@ -474,6 +514,24 @@ mod tests {
         assert_eq!(sender.alpha, (1.0 - g) * alpha + g);
     }
 
+    /// An hour behind one notification: some 3.6 billion updates of alpha were due.
+    #[test]
+    fn an_hour_of_silence_takes_few_calls() {
+        let mut sender = dcqcn(r#"{"name":"dcqcn"}"#);
+        sender.on_cnp(Time::ZERO);
+        let now = Time::from_ns(3_600_000_000_000);
+        let mut calls = 0;
+        loop {
+            sender.skip_timers(now);
+            let Some(at) = sender.next_timer().filter(|at| *at <= now) else { break };
+            sender.on_timer(at);
+            calls += 1;
+        }
+        assert!(calls < 1000, "{calls} calls");
+        assert_eq!((sender.rate_bps(), sender.target_bps), (100e9, 100e9));
+        assert!(sender.next_timer().is_some_and(|at| at > now));
+    }
+
     #[test]
     fn plus_win_has_a_window() {
         let sender = cut(r#"{"name":"dcqcn","window":"vwin"}"#);
@@ -481,6 +539,45 @@ mod tests {
     }
 
     proptest! {
+        /// To the last bit, whether each timer fires or those that change no rate are let pass, in both forms.
+        #[test]
+        fn timers_that_pass_leave_what_their_firing_leaves(
+            form in prop::sample::select(vec!["hs", "paper"]),
+            steps in prop::sample::select(vec![(5, 50), (0, 0), (500, 5_000)]),
+            g in prop::sample::select(vec![0.004, 0.5]),
+            cnps in prop::collection::vec((any::<bool>(), 1_u64..3_000_000), 1..12),
+        ) {
+            let (ai, hai) = steps;
+            let json = format!(
+                r#"{{"name":"dcqcn","form":"{form}","ai_mbps":{ai},"hai_mbps":{hai},"g":{g},
+                    "increase_timer_ns":3000,"decrease_timer_ns":700,"alpha_timer_ns":300}}"#
+            );
+            let run = |skips: bool| {
+                let mut sender = dcqcn(&json);
+                let (mut now, mut rates) = (Time::ZERO, Vec::new());
+                for (is_marked, silence_ns) in &cnps {
+                    if *is_marked {
+                        sender.on_cnp(now);
+                    }
+                    now = now + Span::from_ns(*silence_ns);
+                    loop {
+                        if skips {
+                            sender.skip_timers(now);
+                        }
+                        let Some(at) = sender.next_timer().filter(|at| *at <= now) else { break };
+                        let before_bps = sender.rate_bps();
+                        sender.on_timer(at);
+                        // What a pacer is told: when which rate began.
+                        if sender.rate_bps() != before_bps {
+                            rates.push((at, sender.rate_bps().to_bits()));
+                        }
+                    }
+                }
+                (format!("{sender:?}"), sender.alpha.to_bits(), rates)
+            };
+            prop_assert_eq!(run(true), run(false));
+        }
+
         /// More notifications never leave a higher rate.
         #[test]
         fn notifications_do_not_raise_the_rate(cnps in prop::collection::vec(any::<bool>(), 1..100)) {

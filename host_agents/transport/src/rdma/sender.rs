@@ -536,7 +536,9 @@ impl RdmaSender {
     /// Runs the algorithm's timers that are due.
     #[inline]
     fn advance(&mut self, now: Time) {
-        while let Some(at) = self.control.next_timer().filter(|at| *at <= now) {
+        while self.control.next_timer().is_some_and(|at| at <= now) {
+            self.control.skip_timers(now);
+            let Some(at) = self.control.next_timer().filter(|at| *at <= now) else { break };
             self.control.on_timer(at);
             self.repace(at);
         }
