@@ -246,7 +246,8 @@ impl Dcqcn {
 
     /// No increase changes rate or target any more: they are equal, and no step lifts the target.
     fn is_recovered(&self) -> bool {
-        let has_no_step = self.target_bps == self.rate.line_bps() || (self.ai_bps == 0.0 && self.hai_bps == 0.0);
+        let has_no_step =
+            self.target_bps == self.rate.line_bps() || (self.ai_bps == 0.0 && self.hai_bps == 0.0);
         self.rate.bps() == self.target_bps && has_no_step
     }
 
@@ -539,7 +540,7 @@ mod tests {
     }
 
     proptest! {
-        /// To the last bit, whether each timer fires or those that change no rate are let pass, in both forms.
+        /// To the last bit, whether each timer fires or those that change no rate are let pass.
         #[test]
         fn timers_that_pass_leave_what_their_firing_leaves(
             form in prop::sample::select(vec!["hs", "paper"]),
