@@ -1,7 +1,7 @@
 """Builds the engine and the programs for `make setup`, and says how far it is: `python engine/build.py VENV`.
 
-Two calls, since maturin packs the Python module: first the module with all that it is made of, then switch and agent,
-which share its crates (tests/tidy keeps them of one feature set). Cargo's own progress, which it writes to terminals
+Two calls, since maturin packs the Python module: first the switch and the agent, then the module, which shares their
+crates (tests/tidy keeps them of one feature set). Cargo's own progress, which it writes to terminals
 only on request, becomes a line every few seconds, on a terminal or not. What else cargo says goes to the log,
 and to the terminal where a build fails. Needs nothing that is not Python's own.
 """
@@ -178,11 +178,12 @@ def build(environment_folder: Path) -> None:
         "CARGO_TERM_COLOR": "never",
     }
     with (environment_folder / LOG).open("w", encoding="utf-8", buffering=1) as log:
-        module = [str(binaries / "maturin"), "develop", "--release", "--locked", "--uv"]
-        run("engine (1 of 2)", module, log, environment)
         words = ["cargo", "build", "--release", "--locked", "--message-format", "json-render-diagnostics"]
         words += [word for package in PROGRAMS for word in ("--package", package)]
-        messages = run("switch and agent (2 of 2)", words, log, environment)
+        messages = run("switch and agent (1 of 2)", words, log, environment)
+        # What only the engine needs is built side by side. The simulator, built alone, left a processor idle.
+        module = [str(binaries / "maturin"), "develop", "--release", "--locked", "--uv"]
+        run("engine (2 of 2)", module, log, environment)
     built = [Path(message["executable"]) for message in messages if message.get("executable")]
     put(built, binaries)
 

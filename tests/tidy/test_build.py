@@ -45,7 +45,7 @@ def test_a_line_every_few_seconds_says_how_far_it_is(step: int) -> None:
     build = loaded()
     said: list[str] = []
     time_s = 0.0
-    progress = build.Progress("engine (1 of 2)", said.append, lambda: time_s)
+    progress = build.Progress("engine (2 of 2)", said.append, lambda: time_s)
     kept: list[str] = []
     lines = build.Lines()
     # In pieces as a pipe gives them: an end of line, a colour and a letter of two bytes may be cut.
@@ -56,16 +56,16 @@ def test_a_line_every_few_seconds_says_how_far_it_is(step: int) -> None:
         time_s += 3.0
         progress.tick()
     assert said == [
-        "setup: engine (1 of 2), 0:06, Downloaded syn v3.0.9",
-        "setup: engine (1 of 2), 0:12, 268 of 268 steps left",
-        "setup: engine (1 of 2), 0:18, 259 of 268 steps left, syn for 0:06, libc for 0:06",
-        "setup: engine (1 of 2), 0:24, 1 of 268 steps left, _engine for 0:06",
+        "setup: engine (2 of 2), 0:06, Downloaded syn v3.0.9",
+        "setup: engine (2 of 2), 0:12, 268 of 268 steps left",
+        "setup: engine (2 of 2), 0:18, 259 of 268 steps left, syn for 0:06, libc for 0:06",
+        "setup: engine (2 of 2), 0:24, 1 of 268 steps left, _engine for 0:06",
     ]
     assert "warning: unused variable `größe`" in kept
     assert not any("Building" in line for line in kept)
 
 
-def environment(folder: Path, maturin: str, cargo: str = "exit 1") -> dict[str, str]:
+def environment(folder: Path, maturin: str, cargo: str = "exit 0") -> dict[str, str]:
     """A virtual environment whose maturin is a shell script, and a search path whose cargo is one."""
     (folder / "bin").mkdir()
     for name, text in (("maturin", maturin), ("cargo", cargo)):
