@@ -19,7 +19,7 @@ from rich.console import Console
 from rich.table import Table
 
 from controller import options
-from controller.defaults import ABOUT, DEFAULT_ELECTION_ID
+from controller.defaults import DEFAULT_ELECTION_ID
 from controller.ecn import THRESHOLDS, Profile
 from controller.errors import ControllerError, PlanError
 from controller.model import Bottleneck
@@ -60,7 +60,7 @@ if TYPE_CHECKING:
 
 app = typer.Typer(
     name="controller",
-    help=ABOUT,
+    help="Plan thresholds, and install routes, thresholds and ECN codepoints over P4Runtime or BF Runtime.",
     no_args_is_help=True,
     rich_markup_mode="markdown",
 )

@@ -1,10 +1,4 @@
-"""Defaults of the command line, separate from the controller, whose import is slow.
-
-Addresses, ids and timeouts, and the purpose of the commands.
-"""
-
-ABOUT = "Plan thresholds, and install routes, thresholds and ECN codepoints over P4Runtime or BF Runtime."
-"""Of `p4cc controller`."""
+"""Defaults of the command line: addresses, ids and timeouts; separate from the controller, whose import is slow."""
 
 DEFAULT_TIMEOUT_S = 10.0
 DEFAULT_ELECTION_ID = 1

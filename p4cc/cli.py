@@ -1,4 +1,4 @@
-"""The command line: mounts the commands and turns user errors into one message and exit code 2."""
+"""The command line: finds the command and turns user errors into one message and exit code 2."""
 
 from __future__ import annotations
 
@@ -6,37 +6,11 @@ import os
 import sys
 from contextlib import suppress
 from io import TextIOWrapper
-from typing import Annotated
+from typing import Annotated, cast
 
 import typer
 
-from p4cc.commands import (
-    algorithm,
-    cache,
-    compare,
-    controller,
-    dissector,
-    drop_in,
-    explain,
-    export_ns3,
-    fmt,
-    grade,
-    import_file,
-    info,
-    init,
-    lab,
-    lsp,
-    program,
-    report,
-    reproduce,
-    run,
-    stf,
-    sweep,
-    tables,
-    tofino,
-    topo,
-    trace_packet,
-)
+from p4cc.commands.listed import ListedGroup
 from p4cc.errors import UserError
 from p4cc.exit_codes import epilog
 from p4cc.leftovers import Process
@@ -44,6 +18,7 @@ from p4cc.quick_help import prepare
 
 app = typer.Typer(
     name="p4cc",
+    cls=ListedGroup,
     help="A P4 dataplane with a host stack for data-centre congestion control.",
     no_args_is_help=True,
     pretty_exceptions_enable=False,
@@ -51,31 +26,6 @@ app = typer.Typer(
     context_settings={"help_option_names": ["-h", "--help"]},
     epilog=epilog(),
 )
-init.register(app)
-import_file.register(app)
-algorithm.register(app)
-run.register(app)
-compare.register(app)
-report.register(app)
-tables.register(app)
-explain.register(app)
-reproduce.register(app)
-sweep.register(app)
-program.register(app)
-dissector.register(app)
-drop_in.register(app)
-export_ns3.register(app)
-fmt.register(app)
-stf.register(app)
-trace_packet.register(app)
-grade.register(app)
-info.register(app)
-topo.register(app)
-tofino.register(app)
-lab.register(app)
-lsp.register(app)
-cache.register(app)
-controller.register(app)
 
 
 def _version(wanted: bool) -> None:
@@ -95,6 +45,13 @@ def common(
 ) -> None:
     """A P4 dataplane with a host stack for data-centre congestion control."""
     del version
+
+
+def whole_command() -> ListedGroup:
+    """The command line with all commands imported, for pages and tests that read their options."""
+    group = cast("ListedGroup", typer.main.get_command(app))
+    group.load_all()
+    return group
 
 
 def main() -> None:

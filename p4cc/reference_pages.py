@@ -76,9 +76,9 @@ def command_line_page() -> str:
     import typer
     from typer.cli import get_docs_for_click
 
-    from p4cc.cli import app
+    from p4cc.cli import whole_command
 
-    command = typer.main.get_command(app)
+    command = whole_command()
     context = typer.Context(command, info_name="p4cc")
     return get_docs_for_click(obj=command, ctx=context, name="p4cc", title="Command line")
 

@@ -1,55 +1,26 @@
-"""`p4cc controller`: the controller's own commands, which load when one of them or their help is asked for."""
+"""`p4cc controller`: the controller's own commands, with p4cc's compiler and scenarios."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-import typer
-from typer.core import TyperGroup
-
-from controller.defaults import ABOUT
+from controller.cli import app as controller_app
+from controller.options import compilers, topology_readers
+from p4cc.commands.topo import scenario_topology
 from p4cc.errors import UserError
 
 if TYPE_CHECKING:
-    from collections.abc import MutableMapping
     from pathlib import Path
 
-    from typer._click import Command
-
-
-class _Verbs(TyperGroup):
-    """A group that is empty until it is looked at: plans and networks take longer to import than all other commands."""
-
-    _held: MutableMapping[str, Command]
-    _is_filled = False
-
-    @property
-    def commands(self) -> MutableMapping[str, Command]:
-        """By name, in the order of the help."""
-        if not self._is_filled:
-            self._is_filled = True
-            self._held.update(_verbs())
-        return self._held
-
-    @commands.setter
-    def commands(self, value: MutableMapping[str, Command]) -> None:  # pyright: ignore[reportIncompatibleVariableOverride]
-        self._held = value
+    import typer
 
 
 def register(app: typer.Typer) -> None:
     """Adds the group."""
-    group = typer.Typer(name="controller", cls=_Verbs, help=ABOUT, no_args_is_help=True, rich_markup_mode="markdown")
-    app.add_typer(group)
-
-
-def _verbs() -> MutableMapping[str, Command]:
-    from controller.cli import app
-    from controller.options import compilers, topology_readers
-    from p4cc.commands.topo import scenario_topology
-
     topology_readers.update(dict.fromkeys((".yaml", ".yml"), scenario_topology))
-    compilers.append(_compile)
-    return typer.main.get_group(app).commands
+    if _compile not in compilers:
+        compilers.append(_compile)
+    app.add_typer(controller_app)
 
 
 def _compile(program: Path) -> tuple[bytes, bytes]:

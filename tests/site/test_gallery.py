@@ -9,12 +9,10 @@ from html import unescape
 from pathlib import Path
 
 import pytest
-import typer
 from PIL import Image
-from typer.core import TyperGroup
 
 from docs._site import gallery
-from p4cc.cli import app
+from p4cc.cli import whole_command
 from p4cc.figures.chart_file import file_of
 from p4cc.reproduce.run import listing
 from p4cc.reproduce.study import find_study
@@ -60,8 +58,7 @@ DASHES = str.maketrans("_/", "--")
 
 
 def test_every_command_is_one_that_p4cc_takes(page: str) -> None:
-    p4cc_command = typer.main.get_command(app)
-    assert isinstance(p4cc_command, TyperGroup)
+    p4cc_command = whole_command()
     found = commands(page)
     assert len(found) == page.count('<li class="p4cc-card">')
     for name, *arguments in found:

@@ -6,10 +6,8 @@ import re
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-import typer
-
 from p4cc.algorithms import registry
-from p4cc.cli import app
+from p4cc.cli import whole_command
 from p4cc.scenario import parts
 
 if TYPE_CHECKING:
@@ -67,7 +65,7 @@ def test_the_expression_finds_what_it_is_for() -> None:
 
 
 def test_texts_at_the_terminal_are_idiomatic() -> None:
-    texts = [*schema_texts(parts.schema()), *help_texts(typer.main.get_command(app)), *algorithm_texts()]
+    texts = [*schema_texts(parts.schema()), *help_texts(whole_command()), *algorithm_texts()]
     assert len(texts) > 1_000
     wrong = [f"{place}: {text}" for place, text in texts if WRONG.search(text)]
     assert not wrong, "write it as a native reader would (CONTRIBUTING.md):\n" + "\n".join(wrong)

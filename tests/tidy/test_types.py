@@ -30,7 +30,6 @@ ALLOWED = {
     "p4cc/api/tables.py": f"{ARROW}; the HTML of a frame has no public name",
     "p4cc/cluster/ray_cluster.py": "Ray is partly typed",
     "p4cc/cluster/store.py": "fsspec is not typed",
-    "p4cc/commands/controller.py": "a property replaces an attribute of click's class",
     "p4cc/control/switch.py": INSIDE,
     "p4cc/lab/agents.py": ARROW,
     "p4cc/planning/bfrt_rows.py": "a list of bool is one of int",

@@ -10,9 +10,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-import typer
 
-from p4cc.cli import app
+from p4cc.cli import whole_command
 from p4cc.exit_codes import ANSWER_NO, EVERYWHERE
 
 P4CC = str(Path(sys.executable).with_name("p4cc"))
@@ -29,7 +28,7 @@ def _commands(group: Any, prefix: str = "") -> dict[str, Any]:
     return found
 
 
-COMMANDS = _commands(typer.main.get_command(app))
+COMMANDS = _commands(whole_command())
 
 
 def _codes(callback: Any) -> set[int]:
