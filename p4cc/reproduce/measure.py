@@ -241,13 +241,17 @@ def _farthest(runs: FigureRuns, how: FarthestMeasure, band: Range | None) -> Mea
 
     If it decides none, each is a bound.
     """
-    rows = _chosen(runs.runs, how.of)
+    parts = [how.of] if how.to is None else [how.of, how.to]
+    rows = pl.concat([_chosen(runs.runs, part) for part in parts])
     need(rows, *how.by)
     found: list[tuple[str, Measured]] = []
+    without = 0
     for values, of_reading in rows.group_by(*how.by, maintain_order=True):
-        one = _measure(replace(runs, runs=of_reading), how.of, {})
-        if one.value is not None:
-            named = " ".join(f"{name}={_plain(value)}" for name, value in zip(how.by, values, strict=True))
+        one = _of_reading(replace(runs, runs=of_reading), how)
+        named = " ".join(f"{name}={_plain(value)}" for name, value in zip(how.by, values, strict=True))
+        if one.value is None:
+            without += 1
+        else:
             found.append((named, one))
     if not found:
         return Measured(None)
@@ -257,9 +261,20 @@ def _farthest(runs: FigureRuns, how: FarthestMeasure, band: Range | None) -> Mea
     detail = f"the farthest of {len(found)} readings, from {least:.4g} to {most:.4g}: {named}"
     if decided and (undecided := len(found) - len(decided)):
         detail += f"; {undecided} end with the sweep, which decides nothing"
+    if without:
+        detail += f"; {without} more have no value"
     if one.below is not None:
         detail += f"; {one.detail}"
     return replace(one, detail=detail)
+
+
+def _of_reading(runs: FigureRuns, how: FarthestMeasure) -> Measured:
+    """The number of one reading's runs."""
+    of = _measure(runs, how.of, {})
+    if how.to is None:
+        return of
+    known = {"of": of, "to": _measure(runs, how.to, {})}
+    return combine(CombineMeasure(kind=how.combined, of="of", to="to"), known)
 
 
 def _nearest(one: Measured) -> float:

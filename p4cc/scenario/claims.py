@@ -227,10 +227,20 @@ class FarthestMeasure(Model):
     kind: Annotated[Literal["farthest"], KIND]
     of: Annotated[LimitMeasure | ValueMeasure, Field(discriminator="kind")]
     """The number that each reading has."""
+    to: Annotated[LimitMeasure | ValueMeasure, Field(discriminator="kind")] | None = Field(
+        default=None, description="A number with which each reading's is combined, such as that of another variant."
+    )
+    combined: Literal["ratio", "increase"] = Field(default="ratio", description="How, with `to`.")
     by: Annotated[list[str], Field(min_length=1, max_length=6)]
     """Swept columns whose values form the readings."""
     from_number: float
     """The source's number."""
+
+    @model_validator(mode="after")
+    def _of_the_same_points(self) -> Self:
+        if self.to is not None:
+            check_same_points("of the farthest reading", self.of, self.to)
+        return self
 
 
 Measure = Annotated[

@@ -211,6 +211,21 @@ def test_the_farthest_reading_is_one_that_its_sweep_decides(
     assert found.detail == f"the farthest of 2 readings, {detail}"
 
 
+def test_the_farthest_reading_can_be_of_a_ratio(made_up: FigureRuns) -> None:
+    of = limits(made_up, 14, 16, 18, 12).runs
+    # Limits of 12, 14, 16 and 10; of the other variant 10, 14, none and 10.
+    to = limits(made_up, 12, 16, 10, 12).runs.with_columns(variant=pl.lit("B"))
+    both = replace(made_up, runs=pl.concat([of, to]))
+    parts = {"of": MEASURE | {"variant": "A"}, "to": MEASURE | {"variant": "B"}, "by": ["iw"]}
+    for kind, equal, value in (("ratio", 1, 1.2), ("increase", 0, 0.2)):
+        found = measure(both, _measure({"kind": "farthest", **parts, "combined": kind, "from_number": equal}), {})
+        assert found.value == pytest.approx(value)
+        assert found.detail.endswith("iw=0; 1 more have no value")
+    some = MEASURE | {"where": {"senders": {"min": 12, "source": "ours"}}}
+    with pytest.raises(ValueError, match="over different points"):
+        _measure({"kind": "farthest", **parts, "to": some, "from_number": 1})
+
+
 def test_an_end_of_a_sweep_within_the_band_does_not_stand_for_exact_readings(made_up: FigureRuns) -> None:
     claim = _claim(measure={"kind": "farthest", "of": MEASURE | {"variant": "A"}, "by": ["iw"], "from_number": 16})
     short = limits(made_up, 16, 99)
