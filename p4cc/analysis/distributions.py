@@ -40,11 +40,17 @@ def kolmogorov(first: Sample, second: Sample) -> float:
     return float(np.max(np.abs(first.cumulative(points) - second.cumulative(points))))
 
 
-def largest_shift(first: Sample, second: Sample, percents: Iterable[float]) -> float:
-    """The largest distance between equal percentiles of two samples, in the values' unit; NaN if one is empty."""
+def largest_shift(first: Sample, second: Sample, percents: Iterable[float], *, relative: bool = False) -> float:
+    """The largest distance between equal percentiles of two samples; NaN if one is empty.
+
+    In the values' unit, or as a share of the second sample's percentile.
+    """
     if first.values.size == 0 or second.values.size == 0:
         return float("nan")
-    return max(abs(first.percentile(percent) - second.percentile(percent)) for percent in percents)
+    pairs = [(first.percentile(percent), second.percentile(percent)) for percent in percents]
+    if relative:
+        return max(abs(one - other) / abs(other) if other else float("nan") for one, other in pairs)
+    return max(abs(one - other) for one, other in pairs)
 
 
 def correlation(first: Values, second: Values) -> float:

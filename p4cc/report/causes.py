@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, TypeAlias
 import polars as pl
 
 from p4cc.figures.chart import Axis, Bars, Panel
+from p4cc.figures.counts import named_interval
 from p4cc.json_data import number
 from p4cc.report.document import Column, Table, Text
 from p4cc.report.interactive import block
@@ -66,7 +67,7 @@ def _bars(
     *,
     apart: bool = False,
 ) -> Figure:
-    """Counts of each run as bars: median and range over the selected seeds.
+    """Counts of each run as bars: median and range over the selected seeds, or the scenario's interval over all.
 
     With `apart` each count has a separate panel, because counts may differ by a factor of a thousand.
     """
@@ -79,15 +80,15 @@ def _bars(
         bars: list[Bars] = []
         for (series, point), of in grouped.items():
             samples = [[(seed, one.get(word, 0)) for seed, one in of.items()] for word in part]
-            spreads = [[one or 0 for one in spread_of(seeds)] for seeds in samples]
+            spreads = [[one or 0 for one in spread_of(seeds, runs.interval)] for seeds in samples]
             middle, low, high = ([one[place] for one in spreads] for place in range(3))
             shift, label = (series - (len(runs.series) - 1) / 2) * width, runs.series[series].label
             at = [place + shift for place in range(len(part))]
             names = [f"{label}, {word}" for word in part]
-            bar = Bars(at, middle, label, names, label, width=width * 0.95, range=(low, high), samples=samples)
-            bars.append(replace(bar, point=point))
+            bar = Bars(at, middle, label, names, label, width=width * 0.95, range=(low, high))
+            bars.append(replace(bar, point=point, samples=runs.selectable(samples)))
         panels.append(Panel(Axis(ticks=list(enumerate(part))), Axis("count", low=0), bars))
-    return block(title, caption, panels)
+    return block(title, caption, panels, [*named_interval("bars' ends", runs.interval)])
 
 
 def _drops(runs: Runs) -> list[Block]:

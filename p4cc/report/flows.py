@@ -12,7 +12,7 @@ from p4cc.analysis.slowdown import FLOOR, LABEL, SUMMARY_BINS, size_bins
 from p4cc.analysis.tables import table as described
 from p4cc.figures.cdf import distribution
 from p4cc.figures.chart import Axis, Line, Panel, Part
-from p4cc.figures.counts import numbered
+from p4cc.figures.counts import named_interval, numbered
 from p4cc.report.document import Column, Table, Text
 from p4cc.report.interactive import block
 from p4cc.report.reduce import short, spread_of
@@ -102,17 +102,21 @@ def _by_size(runs: Runs, flows: Mapping[Key, pl.DataFrame]) -> Figure:
                 for place in range(len(edges))
             ]
             label = runs.series[series].label
-            middle, *band = zip(*map(spread_of, samples), strict=True) if samples else ((), (), ())
-            line = Line(edges, middle, label, variant=label, marker="own", band=(band[0], band[1]), samples=samples)
+            spreads = [spread_of(of_bin, runs.interval) for of_bin in samples]
+            middle, *band = zip(*spreads, strict=True) if spreads else ((), (), ())
+            line = Line(edges, middle, label, variant=label, marker="own", band=(band[0], band[1]))
+            line = replace(line, samples=runs.selectable(samples))
             lines[percent].append(replace(line, point=point))
     notes = ["All flows have one size."] if all(len(one.x) < 2 for one in lines[_PERCENTILES[0]]) else []
     if few:
         notes.append(f"Some bins of a run have {of_few_text(few)}: there the percentile is the largest slowdown.")
+    notes += named_interval("band", runs.interval)
     x = Axis("flow size (B), upper end of the bin", log=True)
     return block(
         "Slowdown by size of flow",
         f"Percentiles of slowdowns over flow size, in up to {SUMMARY_BINS} bins of equally many complete flows; "
-        f"median over the selected seeds. Slowdowns below {FLOOR:g} count as {FLOOR:g}.",
+        f"{'median over the selected' if runs.interval == 'range' else 'mean over all'} seeds. Slowdowns below "
+        f"{FLOOR:g} count as {FLOOR:g}.",
         [Panel(x, Axis(f"{LABEL}, p{percent}", log=True), one, f"p{percent}") for percent, one in lines.items()],
         notes,
     )

@@ -7,12 +7,15 @@ from typing import TYPE_CHECKING, TypeAlias
 
 import numpy as np
 
+from p4cc.analysis.intervals import of_values
+
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     import numpy.typing as npt
     import polars as pl
 
+    from p4cc.analysis.intervals import Interval
     from p4cc.figures.chart import Number
 
 Array: TypeAlias = "npt.NDArray[np.float64] | npt.NDArray[np.int64]"
@@ -35,11 +38,17 @@ def numbers(values: Sequence[Number] | pl.Series) -> list[Number]:
     return [short(one) for one in values]
 
 
-def spread_of(runs: Sequence[tuple[int, Number]]) -> tuple[Number, Number, Number]:
-    """Median, 5th and 95th percentile of the values that runs have; None if no run has one."""
+def spread_of(runs: Sequence[tuple[int, Number]], interval: Interval = "range") -> tuple[Number, Number, Number]:
+    """Median, 5th and 95th percentile of the values that runs have; None if no run has one.
+
+    With a confidence interval the mean and the interval's ends.
+    """
     known = [value for _, value in runs if value is not None]
     if not known:
         return None, None, None
+    if interval != "range" and (found := of_values(known, interval)) is not None:
+        middle = found.middle
+        return middle, middle if found.low is None else found.low, middle if found.high is None else found.high
     middle, low, high = np.quantile(known, [0.5, 0.05, 0.95]).tolist()
     return middle, low, high
 

@@ -15,6 +15,8 @@ from p4cc.report.reduce import spread_over
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
+    from p4cc.analysis.intervals import Interval
+    from p4cc.figures.chart import Samples
     from p4cc.json_data import JsonObject
     from p4cc.report.folders import RunFolder
 
@@ -58,6 +60,16 @@ class Runs:
     def seeds(self) -> list[int]:
         """Seeds of all folders."""
         return sorted({row.seed for one in self.folders for row in one.results.rows})
+
+    @cached_property
+    def interval(self) -> Interval:
+        """The spread that charts show: that of the scenarios, if they agree."""
+        asked = {str(one.results.run.scenario.model_dump().get("interval")) for one in self.folders}
+        return "t" if asked == {"t"} else "bootstrap" if asked == {"bootstrap"} else "range"
+
+    def selectable(self, samples: Samples) -> Samples | None:
+        """The values behind a spread, from which a page computes it anew for some of the seeds; no interval is."""
+        return samples if self.interval == "range" else None
 
     @cached_property
     def _series_of(self) -> dict[tuple[int, str], int]:

@@ -100,7 +100,9 @@ def shift(tables: Callable[[str], pl.DataFrame], how: ShiftMeasure) -> float | N
     """The largest distance of equal percentiles of two samples of each seed."""
     pairs = zip(_seeds(_chosen(tables, how.of)), _seeds(_chosen(tables, how.to)), strict=True)
     return _median(
-        distributions.largest_shift(_sample(one, how.of), _sample(other, how.to), how.percentiles)
+        distributions.largest_shift(
+            _sample(one, how.of), _sample(other, how.to), how.percentiles, relative=how.relative
+        )
         for one, other in pairs
     )
 

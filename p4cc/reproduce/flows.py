@@ -14,6 +14,7 @@ from p4cc.errors import UserError
 from p4cc.reproduce.rows import need, of_variant
 from p4cc.scenario.flow_claims import (
     FLOW_MEASURES,
+    CellsAboveMeasure,
     DecidedCellsMeasure,
     FlowPercentileMeasure,
     FlowRankMeasure,
@@ -41,6 +42,8 @@ def measure_flows(runs: pl.DataFrame, table: Table, how: FLOW_MEASURES) -> float
             return _paired(table("flows"), how)
         case PodCellsMeasure():
             return _cells(of_variant(table("pod_pairs"), how.variant, how.where), how)
+        case CellsAboveMeasure():
+            return _cells_above(table("pod_pairs").filter(pl.col("variant") == how.variant), how)
         case PodPairMeasure():
             rows = of_variant(table("pod_pairs"), how.variant, how.where)
             need(rows, how.column)
@@ -123,6 +126,15 @@ def _cells(rows: pl.DataFrame, how: PodCellsMeasure) -> float | None:
                 if positive:
                     result.append(positive[-1] / positive[0])
     return median(result)
+
+
+def _cells_above(pairs: pl.DataFrame, how: CellsAboveMeasure) -> float | None:
+    need(pairs, how.over, how.column, "src_pod", "dst_pod", "seed")
+    used = pairs.filter(pl.col("is_full") & (pl.col("flows_completed") > 0)).drop_nulls(how.column)
+    of, to = (used.filter(pl.col(how.over) == value) for value in (how.of, how.to))
+    both = of.join(to, on=["seed", "src_pod", "dst_pod"])
+    above = both.group_by("seed").agg((pl.col(how.column) > pl.col(f"{how.column}_right")).mean().alias("share"))
+    return median(100 * float(share) for share in above["share"].to_list())
 
 
 def _largest_flow(flows: pl.DataFrame, how: LargestFlowMeasure) -> float | None:

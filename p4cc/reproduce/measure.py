@@ -20,6 +20,7 @@ from p4cc.reproduce.rows import need, of_variant
 from p4cc.scenario.beside_claims import BesideMeasure
 from p4cc.scenario.claims import (
     BinsMeasure,
+    Claim,
     CombineMeasure,
     FarthestMeasure,
     FlowShareMeasure,
@@ -48,6 +49,7 @@ if TYPE_CHECKING:
 
     from p4cc.scenario.claims import Measure, Number
     from p4cc.scenario.schema import ScenarioModel
+    from p4cc.scenario.stated import Range
     from p4cc.scenario.where import OfRuns
 
 
@@ -65,6 +67,24 @@ class Measured:
     """Why the number is not data, if it has too few values."""
     end: End = ""
     """Of a limit that reaches the end of its sweep: the number is `least` this, or `most`, or `either`."""
+    below: float | None = None
+    """Of a limit whose first point fails already: this point, below which it lies."""
+
+    def decides(self, band: Range) -> bool:
+        """Whether the number lies within a band or not: the end of a sweep says so only beyond the band."""
+        if self.value is None:
+            return False
+        if self.below is not None:
+            return self.below <= band.low
+        match self.end:
+            case "":
+                return True
+            case "least":
+                return self.value > band.high
+            case "most":
+                return self.value < band.low
+            case "either":
+                return False
 
 
 @dataclass(frozen=True)
@@ -99,7 +119,8 @@ def measure_all(runs: FigureRuns, numbers: Sequence[Number]) -> dict[str, Measur
     result: dict[str, Measured] = {}
     for number in in_order(numbers):
         try:
-            result[number.name] = measure(runs, number.measure, result)
+            band = number.range if isinstance(number, Claim) else None
+            result[number.name] = measure(runs, number.measure, result, band)
         except UserError as error:
             raise UserError(error.cause, place=f"claim {number.name}", remedy=error.remedy) from error
     return result
@@ -123,9 +144,9 @@ def _combined(how: Measure) -> set[str]:
     return {how.of, how.to} if isinstance(how, CombineMeasure) else set()
 
 
-def measure(runs: FigureRuns, how: Measure, known: Mapping[str, Measured]) -> Measured:
-    """One measure; `known` are the numbers that a combination may name."""
-    found = _measure(runs, how, known)
+def measure(runs: FigureRuns, how: Measure, known: Mapping[str, Measured], band: Range | None = None) -> Measured:
+    """One measure; `known` are the numbers that a combination may name, `band` is that of a source's number."""
+    found = _farthest(runs, how, band) if isinstance(how, FarthestMeasure) else _measure(runs, how, known)
     few = "" if isinstance(how, CombineMeasure) else few_values(runs.runs, runs.table, how)
     return replace(found, few=few) if few else found
 
@@ -137,7 +158,7 @@ def _measure(runs: FigureRuns, how: Measure, known: Mapping[str, Measured]) -> M
         case LimitMeasure():
             return _limit_of(_chosen(runs.runs, how), how)
         case FarthestMeasure():
-            return _farthest(runs, how)
+            return _farthest(runs, how, None)
         case ValueMeasure():
             return Measured(_value(runs, how), _left_out(_chosen(runs.runs, how), how.column))
         case TableMeasure():
@@ -206,28 +227,59 @@ def _chosen(frame: pl.DataFrame, how: OfRuns) -> pl.DataFrame:
 
 
 def _limit_of(rows: pl.DataFrame, how: LimitMeasure) -> Measured:
-    """A limit, and whether it is the end of the sweep's values."""
+    """A limit, and whether it is the end of the sweep's values, or lies below the first of them."""
     limit = _limit(rows, how.over, how.column, how.at_least)
-    last = max(float(value) for value in rows[how.over].to_list())
-    return Measured(limit + how.beside, end="least" if limit >= last else "")
+    points = [float(value) for value in rows[how.over].to_list()]
+    if limit < min(points):
+        first = min(points) + how.beside
+        return Measured(limit + how.beside, f"less than the first point, {first:g}", end="most", below=first)
+    return Measured(limit + how.beside, end="least" if limit >= max(points) else "")
 
 
-def _farthest(runs: FigureRuns, how: FarthestMeasure) -> Measured:
-    """The reading that is farthest from the source's number."""
-    rows = _chosen(runs.runs, how.of)
+def _farthest(runs: FigureRuns, how: FarthestMeasure, band: Range | None) -> Measured:
+    """The reading that is farthest from the source's number, of those that the band of this one decides.
+
+    If it decides none, each is a bound.
+    """
+    parts = [how.of] if how.to is None else [how.of, how.to]
+    rows = pl.concat([_chosen(runs.runs, part) for part in parts])
     need(rows, *how.by)
-    found: list[tuple[float, str, Measured]] = []
+    found: list[tuple[str, Measured]] = []
+    without = 0
     for values, of_reading in rows.group_by(*how.by, maintain_order=True):
-        one = _measure(replace(runs, runs=of_reading), how.of, {})
-        if one.value is not None:
-            named = " ".join(f"{name}={_plain(value)}" for name, value in zip(how.by, values, strict=True))
-            found.append((one.value, named, one))
+        one = _of_reading(replace(runs, runs=of_reading), how)
+        named = " ".join(f"{name}={_plain(value)}" for name, value in zip(how.by, values, strict=True))
+        if one.value is None:
+            without += 1
+        else:
+            found.append((named, one))
     if not found:
         return Measured(None)
-    value, named, one = max(found, key=lambda reading: abs(reading[0] - how.from_number))
-    least, most = min(reading[0] for reading in found), max(reading[0] for reading in found)
+    decided = [reading for reading in found if band is None or reading[1].decides(band)]
+    named, one = max(decided or found, key=lambda reading: abs(_nearest(reading[1]) - how.from_number))
+    least, most = (pick(reading.value or 0.0 for _, reading in found) for pick in (min, max))
     detail = f"the farthest of {len(found)} readings, from {least:.4g} to {most:.4g}: {named}"
-    return Measured(value, detail, end=one.end)
+    if decided and (undecided := len(found) - len(decided)):
+        detail += f"; {undecided} end with the sweep, which decides nothing"
+    if without:
+        detail += f"; {without} more have no value"
+    if one.below is not None:
+        detail += f"; {one.detail}"
+    return replace(one, detail=detail)
+
+
+def _of_reading(runs: FigureRuns, how: FarthestMeasure) -> Measured:
+    """The number of one reading's runs."""
+    of = _measure(runs, how.of, {})
+    if how.to is None:
+        return of
+    known = {"of": of, "to": _measure(runs, how.to, {})}
+    return combine(CombineMeasure(kind=how.combined, of="of", to="to"), known)
+
+
+def _nearest(one: Measured) -> float:
+    """The value whose distance counts: of a limit below its first point, that point."""
+    return one.below if one.below is not None else one.value or 0.0
 
 
 def _limit(rows: pl.DataFrame, over: str, column: str, at_least: float | None = None) -> float:
@@ -365,6 +417,7 @@ def _wait_of(flow: pl.DataFrame) -> dict[str, float] | None:
     )
     return {
         "wait_ms": float(gaps["gap"][place]) / 1e6,
+        "begin_ms": float(end - int(gaps["gap"][place])) / 1e6,
         "peak_segments_before": max(before["cwnd_segments"].drop_nulls().to_list(), default=0.0),
         "segments_after": min(within["cwnd_segments"].drop_nulls().to_list(), default=0.0),
     }

@@ -63,7 +63,8 @@ def _alike(how: Measure, figure: str, measures: Mapping[str, Measure]) -> JsonVa
             found = [measures.get(name) for name in names]
             return [how.kind, *(None if part is None else _alike(part, figure, others) for part in found)]
         case FarthestMeasure():
-            return _alike(how.of, figure, measures)
+            of = _alike(how.of, figure, measures)
+            return of if how.to is None else [how.combined, of, _alike(how.to, figure, measures)]
         case LimitMeasure() | ReadingsMeasure():
             return ["limit", how.over, how.column, how.at_least]
         case _:

@@ -65,8 +65,9 @@ up to 1.
 
 Where a source leaves something open, its number has several readings. Every reading that ran is judged, and the number
 counts once: within only if each of them that can be compared is within. Of a sweep over many readings the one farthest
-from the source's number is judged. The table of what is shown says why a number that is measured like one of the
-source's is not a reading of it. A limit at the end of its sweep is not comparable, unless it lies beyond the band.
+from the source's number is judged, of those that their sweep decides. The table of what is shown says why a number that
+is measured like one of the source's is not a reading of it. A limit at the end of its sweep, or below its first point,
+is not comparable, unless it lies beyond the band. A statement that only the horizon of our run decides is not judged.
 
 A number that the source states counts, even where it follows from others that it states (85 times is 6800 by 79,
 nearly 13 times is 1490 by 116). A number that only follows from others, such as a difference of two, or that only a
@@ -74,16 +75,17 @@ public quote has, is judged and does not count.
 
 What a source states without a number, as a bound or as a range (no timeout, an order, nearly equal, within 50 ms, 3 to
 5 times) is met or not, and has its own sum: its band is as wide as the statement, and where we chose the width it says
-so. Words have one width in all sources: similar, close to, nearly equal, the same, constant and unchanged are 10 % each
-way, as wide as the band of a stated number; faster, above and less than are strict. Each end of a range is judged by
-itself. A statement that only repeats numbers that count is an expectation of our own. A statement about one run, such
-as a timeout, is judged by our median run: the source shows one run of each point.
+so. Words have one width in all sources: similar, close to, nearly or roughly equal, the same, little different,
+constant and unchanged are 10 % each way, as wide as the band of a stated number; faster, above, growing and less than
+are strict. Each end of a range is judged by itself. A statement that only repeats numbers that count is an expectation
+of our own. A statement about one run, such as a timeout, is judged by our median run: the source shows one run of each
+point.
 
 | verdict | meaning |
 |---|---|
 | within | ours lies in the band |
 | outside | it does not; the page has the cause, as far as it is known |
-| not comparable | ours is not the same number, or is of no or too few values; the page has the reason |
+| not comparable | ours is not the same number, or an input, or of no or too few values; the page has the reason |
 | absent | a number of the source that no run of ours measures; the page has the reason in its place |
 
 What has no number and no run, such as a lost curve or a proposal, is left out of all sums, and its page says why.

@@ -135,11 +135,9 @@ def judge(number: Number, measured: Measured, figure: str, shared: Sequence[Chan
 
 def _no_data(measured: Measured, claim: Claim) -> str:
     """Why a measured number cannot be judged: there is none, or the sweep ends before the band does."""
-    value, (low, high) = measured.value, claim.range
-    if value is None:
+    if measured.value is None:
         return NO_DATA
-    beyond = {"": True, "least": value > high, "most": value < low, "either": False}
-    return "" if beyond[measured.end] else "a sweep ends there: the number itself was not reached"
+    return "" if measured.decides(claim.range) else "a sweep ends there: the number itself was not reached"
 
 
 def _of_source(made: ClaimRecord, claim: Claim) -> None:

@@ -1,8 +1,8 @@
 """`experiments/verdicts.json`: the verdict of every number of every source, and who made them.
 
 Pages and tests are held against it. A number whose question changed - the source's number, its reading, the measure, a
-filter, the grid, the base or a default - is written only with a new entry in its history, and one that went only with
-a line in its study's `withdrawn`.
+filter, the grid, the base or a default, or whether a bound is the source's - is written only with a new entry in its
+history, and one that went only with a line in its study's `withdrawn`.
 """
 
 from __future__ import annotations
@@ -157,7 +157,7 @@ def _changed_with_history(study: StudyFile, before: Mapping[str, Entry], after: 
             if name not in gone:
                 cause = f"{name} was judged before and is missing now"
                 raise UserError(cause, place=str(study.path), remedy="name it in `withdrawn`, with date and why")
-        elif new["asked"] != old["asked"] and new["history"] <= old["history"]:
+        elif (new["asked"], bool(new["at"])) != (old["asked"], bool(old["at"])) and new["history"] <= old["history"]:
             cause = f"{name} asks for something else than when it was judged, and its history does not say so"
             raise UserError(cause, place=str(study.path), remedy="add date, before, after and why to its `history`")
 

@@ -166,13 +166,13 @@ class RiseMeasure(OfRuns):
 
 
 class TraceMeasure(OfRuns):
-    """For the flow that stalls longest: the time without acknowledged data (ms), or the largest window before it.
+    """For the flow that stalls longest: the time without acknowledged data (ms), its begin, or the windows around it.
 
     The value is the median over the seeds; it needs the `windows` table.
     """
 
     kind: Annotated[Literal["longest_wait"], KIND]
-    give: Literal["wait_ms", "peak_segments_before", "segments_after"] = "wait_ms"
+    give: Literal["wait_ms", "begin_ms", "peak_segments_before", "segments_after"] = "wait_ms"
     """Which property of the flow is reported."""
 
 
@@ -220,16 +220,27 @@ class ReadingsMeasure(OfRuns):
 class FarthestMeasure(Model):
     """Of all combinations of swept values (readings of the source), the value that is farthest from the source's.
 
-    A source's number is within for every reading if it is for this one. The note has the range of all.
+    A source's number is within for every reading if it is for this one. A limit at the end of its sweep counts only
+    beyond the number's band. The note has the range of all.
     """
 
     kind: Annotated[Literal["farthest"], KIND]
     of: Annotated[LimitMeasure | ValueMeasure, Field(discriminator="kind")]
     """The number that each reading has."""
+    to: Annotated[LimitMeasure | ValueMeasure, Field(discriminator="kind")] | None = Field(
+        default=None, description="A number with which each reading's is combined, such as that of another variant."
+    )
+    combined: Literal["ratio", "increase"] = Field(default="ratio", description="How, with `to`.")
     by: Annotated[list[str], Field(min_length=1, max_length=6)]
     """Swept columns whose values form the readings."""
     from_number: float
     """The source's number."""
+
+    @model_validator(mode="after")
+    def _of_the_same_points(self) -> Self:
+        if self.to is not None:
+            check_same_points("of the farthest reading", self.of, self.to)
+        return self
 
 
 Measure = Annotated[

@@ -80,8 +80,8 @@ class KolmogorovMeasure(Model):
 class ShiftMeasure(Model):
     """Largest distance between equal percentiles of two samples, in the unit of the values; the median over the seeds.
 
-    It suits curves that overlap in the paper's figure: a shift below the resolution of the axis leaves the number
-    small. A row of `queues` is weighted by the time its depth lasted.
+    With `relative`, as a share of the second sample's percentile. It suits curves that overlap in the paper's figure.
+    A row of `queues` is weighted by the time its depth lasted.
     """
 
     kind: Annotated[Literal["shift"], KIND]
@@ -92,6 +92,7 @@ class ShiftMeasure(Model):
     percentiles: Annotated[list[Annotated[float, Field(ge=0, lt=100)]], Field(min_length=1, max_length=32)] = Field(
         default=[10, 25, 50, 75, 90, 99], description="Percentiles to compare."
     )
+    relative: bool = Field(default=False, description="Take the distance as a share of the second sample's percentile.")
 
 
 class CorrelationMeasure(Rows):

@@ -96,6 +96,24 @@ class PodCellsMeasure(OfRuns):
     )
 
 
+class CellsAboveMeasure(Model):
+    """Percentage of the cells of full pods whose column is larger at one point of a sweep than at another.
+
+    Of the cells that carry flows at both; computed per seed, then the median.
+    """
+
+    kind: Annotated[Literal["cells_above"], KIND]
+    variant: str
+    """The variant whose cells are compared."""
+    column: str = "slowdown_p95"
+    """Column of `pod_pairs`."""
+    over: str = Field(description="Swept column that distinguishes the two runs.")
+    of: str | int | float
+    """Its value at the point whose cells should be the larger ones."""
+    to: str | int | float
+    """Its value at the other point."""
+
+
 class PodPairMeasure(OfRuns):
     """A column of one pair of pods: the median over the seeds."""
 
@@ -152,6 +170,7 @@ FLOW_MEASURES = (
     | FlowRankMeasure
     | PairedFctMeasure
     | PodCellsMeasure
+    | CellsAboveMeasure
     | PodPairMeasure
     | LargestFlowMeasure
     | DecidedCellsMeasure

@@ -297,6 +297,22 @@ def test_a_wider_band_of_an_expectation_is_a_change(tmp_path: Path) -> None:
         write_verdicts(path, [results_of(study, changed(figures, of_claims("expectations", band=band)))])
 
 
+def test_whose_bound_it_is_does_not_change_silently(tmp_path: Path) -> None:
+    study = find_study("rfb_ss")
+    figures = figures_of(study)
+    path = tmp_path / "verdicts.json"
+    write_verdicts(path, [results_of(study, figures)])
+    first = figures[0].reproduction.expectations[0]
+    assert not first.at
+    stated = of_claims("expectations", at="RFB-SS, 4")
+    with pytest.raises(UserError, match="its history does not say so"):
+        write_verdicts(path, [results_of(study, changed(figures, stated))])
+    told = [*first.history, Change(date="2026-11-28", before="own", after="the source's", why="it states it")]
+    stated = of_claims("expectations", at="RFB-SS, 4", history=told)
+    held = write_verdicts(path, [results_of(study, changed(figures, stated))])
+    assert held["sums"]["stated_met"] == HELD["studies"]["rfb_ss"]["sums"]["stated_met"] + 1
+
+
 def test_a_default_that_changed_changes_every_number_that_hangs_on_it(tmp_path: Path) -> None:
     study = find_study("rfb_ss")
     figures = figures_of(study)

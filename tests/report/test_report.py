@@ -68,6 +68,25 @@ def test_values_of_a_swept_figure_are_those_of_the_file_that_a_run_draws(ran: Ra
     assert [float(np.median(values)) for values in of_seeds] == pytest.approx(medians, rel=1e-6)
 
 
+def test_sections_show_the_interval_that_the_scenario_asks_for(tmp_path: Path) -> None:
+    """The mean over all seeds with its ends, which a page does not compute anew for some of them."""
+    data = scenario(topology={"kind": "star", "senders": 8, "queue_capacity_pkts": 20}, seeds=[1, 2, 3], interval="t")
+    ran = run(tmp_path, data)
+    blocks = held(report_text([ran.outcome.folder]))["blocks"]
+    chart = next(one for one in blocks if one["title"] == "How many")
+    bar = next(one for one in chart["views"][0]["data"] if one["customdata"] == ["Reno, dropped"])
+    drops = [float(row["drops"]) for row in ran.runs if row["variant"] == "Reno"]
+    half = 4.303 * np.std(drops, ddof=1) / np.sqrt(3)
+    assert half > 0
+    assert bar["y"] == pytest.approx([np.mean(drops)])
+    assert bar["error_y"]["array"] == pytest.approx([half], rel=1e-6)
+    assert "samples" not in bar["meta"]
+    assert any("Student's t" in note for note in chart["notes"])
+    sizes = next(one for one in blocks if one["title"] == "Slowdown by size of flow")
+    assert "mean over all seeds" in sizes["caption"]
+    assert any("Student's t" in note for note in sizes["notes"])
+
+
 def test_run_writes_a_report_that_is_listed_and_goes_with_the_results(tmp_path: Path) -> None:
     path = write(tmp_path, scenario())
     out = tmp_path / "out"

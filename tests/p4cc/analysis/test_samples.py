@@ -118,6 +118,15 @@ def test_a_shift_is_the_largest_distance_of_equal_percentiles(percentiles: list[
     assert measures.shift(TABLES.__getitem__, how) == pytest.approx(want)
 
 
+@pytest.mark.parametrize(("scale", "want"), [(10, 1), (5, 3)])
+def test_a_shift_can_be_a_share_of_the_second_sample(scale: float, want: float) -> None:
+    # At 60 % it is 20 in place of 10 or 5.
+    of = {"variant": "A", "table": "rtts", "column": "rtt_ns", "where": {"seed": 1, "flow_id": 1}}
+    to = {"variant": "A", "table": "queues", "column": "depth_pkts", "scale": scale, "offset": scale}
+    how: ShiftMeasure = _measure({"kind": "shift", "of": of, "to": to, "percentiles": [10, 60], "relative": True})
+    assert measures.shift(TABLES.__getitem__, how) == pytest.approx(want)
+
+
 def test_a_shift_of_what_is_empty_is_no_number() -> None:
     ones = np.ones(3)
     assert np.isnan(

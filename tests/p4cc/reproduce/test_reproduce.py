@@ -123,6 +123,7 @@ def _measure(text: dict[str, Any]) -> Measure:
         ({"kind": "rise", "variant": "A", "flow_id": 1, "from_segments": 2, "to_segments": 8}, 0.07),
         ({"kind": "rise", "variant": "A", "flow_id": 1, "to_segments": 9}, None),
         ({"kind": "longest_wait", "variant": "A"}, 50),
+        ({"kind": "longest_wait", "variant": "A", "give": "begin_ms"}, 20),
         ({"kind": "longest_wait", "variant": "A", "give": "peak_segments_before"}, 4),
         ({"kind": "longest_wait", "variant": "A", "give": "segments_after"}, 1),
         # Four senders, buffer 100: (100 + 83.33) / 4, and half of it as printed
@@ -168,6 +169,73 @@ def test_a_bound_is_no_number(value: float, end: End, verdict: str) -> None:
     found = judge(_claim(), Measured(value, end=end), "9")
     assert found["verdict"] == verdict
     assert found["reason"] == ("a sweep ends there: the number itself was not reached" if "not" in verdict else "")
+
+
+def test_a_limit_below_the_first_point_is_less_than_this_point(made_up: FigureRuns) -> None:
+    how = {"kind": "limit", "variant": "A", "column": "goodput_bps", "at_least": 9}
+    found = measure(made_up, _measure(how), {})
+    assert found == Measured(0, "less than the first point, 2", end="most", below=2)
+    # Of 16, band 14.4 to 17.6.
+    for first, verdict in ((20.0, "not comparable"), (16.0, "not comparable"), (14.4, "outside")):
+        assert judge(_claim(), replace(found, below=first), "9")["verdict"] == verdict
+
+
+def limits(made_up: FigureRuns, *bad_from: int) -> FigureRuns:
+    """Readings 0, 1 and so on over 10, 12 to 20 senders, each with timeouts from so many on."""
+    rows = [
+        {"variant": "A", "iw": reading, "senders": senders, "seed": 1, "timeouts": int(senders >= bad)}
+        for reading, bad in enumerate(bad_from)
+        for senders in (10, 12, 14, 16, 18, 20)
+    ]
+    return replace(made_up, runs=pl.DataFrame(rows))
+
+
+@pytest.mark.parametrize(
+    ("bad_from", "value", "verdict", "detail"),
+    [
+        # Of 16, band 14.4 to 17.6. An exact limit that is farther than the end of a sweep.
+        ((12, 99), 10, "outside", "from 10 to 20: iw=0"),
+        # 20 at least, which lies beyond the band.
+        ((18, 99), 20, "outside", "from 16 to 20: iw=1"),
+        # Below 10, though 0 is written: nearer than 30.
+        ((18, 10), 0, "outside", "from 0 to 16: iw=1; less than the first point, 10"),
+    ],
+)
+def test_the_farthest_reading_is_one_that_its_sweep_decides(
+    made_up: FigureRuns, bad_from: tuple[int, ...], value: float, verdict: str, detail: str
+) -> None:
+    claim = _claim(measure={"kind": "farthest", "of": MEASURE | {"variant": "A"}, "by": ["iw"], "from_number": 16})
+    found = measure_all(limits(made_up, *bad_from), [claim])["one"]
+    assert found.value == value
+    assert judge(claim, found, "9")["verdict"] == verdict
+    assert found.detail == f"the farthest of 2 readings, {detail}"
+
+
+def test_the_farthest_reading_can_be_of_a_ratio(made_up: FigureRuns) -> None:
+    of = limits(made_up, 14, 16, 18, 12).runs
+    # Limits of 12, 14, 16 and 10; of the other variant 10, 14, none and 10.
+    to = limits(made_up, 12, 16, 10, 12).runs.with_columns(variant=pl.lit("B"))
+    both = replace(made_up, runs=pl.concat([of, to]))
+    parts = {"of": MEASURE | {"variant": "A"}, "to": MEASURE | {"variant": "B"}, "by": ["iw"]}
+    for kind, equal, value in (("ratio", 1, 1.2), ("increase", 0, 0.2)):
+        found = measure(both, _measure({"kind": "farthest", **parts, "combined": kind, "from_number": equal}), {})
+        assert found.value == pytest.approx(value)
+        assert found.detail.endswith("iw=0; 1 more have no value")
+    some = MEASURE | {"where": {"senders": {"min": 12, "source": "ours"}}}
+    with pytest.raises(ValueError, match="over different points"):
+        _measure({"kind": "farthest", **parts, "to": some, "from_number": 1})
+
+
+def test_an_end_of_a_sweep_within_the_band_does_not_stand_for_exact_readings(made_up: FigureRuns) -> None:
+    claim = _claim(measure={"kind": "farthest", "of": MEASURE | {"variant": "A"}, "by": ["iw"], "from_number": 16})
+    short = limits(made_up, 16, 99)
+    short = replace(short, runs=short.runs.filter((pl.col("iw") == 0) | (pl.col("senders") <= 16)))
+    found = measure_all(short, [claim])["one"]
+    assert (found.value, found.end) == (14, "")
+    assert found.detail.endswith("from 14 to 16: iw=0; 1 end with the sweep, which decides nothing")
+    # No reading is decided: the number itself was not reached.
+    ends = replace(short, runs=short.runs.filter(pl.col("iw") == 1))
+    assert judge(claim, measure_all(ends, [claim])["one"], "9")["verdict"] == "not comparable"
 
 
 def test_readings_are_listed(made_up: FigureRuns) -> None:

@@ -1,0 +1,70 @@
+"""Measures of claims on pairs of pods, on a made-up table."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import polars as pl
+import pytest
+
+from p4cc.errors import UserError
+from p4cc.reproduce.flows import measure_flows
+from p4cc.scenario.flow_claims import CellsAboveMeasure
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+ABOVE = CellsAboveMeasure.model_validate(
+    {"kind": "cells_above", "variant": "A", "over": "load", "of": "high", "to": "low"}
+)
+# Pods, slowdowns at the low and at the high load, and how many flows each has at the high one.
+CELLS = [
+    (0, 1, 1.0, 2.0, 5),
+    (1, 0, 1.0, 3.0, 5),
+    (0, 0, 2.0, 2.0, 5),
+    (1, 1, 2.0, 1.0, 5),
+    # No cell of both loads: without flows, or of a pod that is not full.
+    (2, 0, 1.0, None, 0),
+    (3, 0, 1.0, 9.0, 5),
+]
+
+
+def pairs(cells: Sequence[tuple[int, int, float, float | None, int]], seed: int = 1) -> pl.DataFrame:
+    """The cells as rows of `pod_pairs`."""
+    rows = [
+        {
+            "variant": "A",
+            "seed": seed,
+            "load": load,
+            "src_pod": src,
+            "dst_pod": dst,
+            "is_full": src < 3,
+            "slowdown_p95": high if load == "high" else low,
+            "flows_completed": flows if load == "high" else 5,
+        }
+        for src, dst, low, high, flows in cells
+        for load in ("low", "high")
+    ]
+    other = [row | {"variant": "B", "slowdown_p95": 0.0} for row in rows]
+    return pl.DataFrame([*rows, *other])
+
+
+def test_cells_above_are_those_with_flows_at_both_points() -> None:
+    """Two of four: an equal one is not above."""
+    table = pairs(CELLS)
+    assert measure_flows(pl.DataFrame(), lambda _: table, ABOVE) == 50
+    back = ABOVE.model_copy(update={"of": "low", "to": "high"})
+    assert measure_flows(pl.DataFrame(), lambda _: table, back) == 25
+
+
+def test_cells_above_are_counted_by_seed() -> None:
+    table = pl.concat([pairs(CELLS, 1), pairs(CELLS[:1], 2), pairs(CELLS[:3], 3)])
+    assert measure_flows(pl.DataFrame(), lambda _: table, ABOVE) == pytest.approx(200 / 3)
+
+
+def test_cells_above_need_cells_and_the_swept_column() -> None:
+    table = pairs(CELLS)
+    none = ABOVE.model_copy(update={"of": "higher"})
+    assert measure_flows(pl.DataFrame(), lambda _: table, none) is None
+    with pytest.raises(UserError, match="no column 'rate'"):
+        measure_flows(pl.DataFrame(), lambda _: table, ABOVE.model_copy(update={"over": "rate"}))
