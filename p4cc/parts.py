@@ -58,6 +58,8 @@ from p4cc.scenario.flow_figures import (
     PodMatrixFigure,
     PodPairFigure,
 )
+from p4cc.scenario.operations import Operation
+from p4cc.scenario.operations import OperationsTraffic as Operations
 from p4cc.scenario.pairs import CdfGap, DrawnMatrix, ExponentialGap, FileMatrix, LognormalGap, SizeClass
 from p4cc.scenario.port_controls import *
 from p4cc.scenario.programs import BfrtRow, CloneRow, FileRow, MulticastRow, SwitchProgram, TableRow
@@ -144,6 +146,8 @@ __all__: list[str] = [
     "MulticastRow",
     "Ns3Topology",
     "Ns3Traffic",
+    "Operation",
+    "Operations",
     "OwnHeader",
     "Packets",
     "PacketsReceived",

@@ -189,7 +189,7 @@ class _Stop:
 
     last_start_ns: int
     busiest_bytes: int
-    """Bytes that the busiest host sends or receives."""
+    """Bytes that the busiest host sends or receives, or that go one after the other."""
 
     def at_ns(self, rate_bps: int) -> int:
         """A time by which flows at half of the link's rate are done, in tens of milliseconds."""
@@ -210,7 +210,7 @@ class _Flows:
 
 def _flows(file: Path, found: Format) -> _Flows:
     """What a flow file has; raises UserError."""
-    nodes = 0
+    nodes, waits = 0, False
     with _told(found):
         if found == TABLE:
             rows = [(src, dst, size, start) for src, dst, size, start, *_ in read_flow_table(file).iter_rows()]
@@ -219,14 +219,17 @@ def _flows(file: Path, found: Format) -> _Flows:
             rows = [(host_name(one.source), host_name(one.destination), one.size_bytes, one.start_ns) for one in flows]
         else:
             matrix = read_connection_matrix(file)
-            nodes = matrix.nodes
+            matrix.graph()
+            nodes, waits = matrix.nodes, bool(matrix.triggers)
             rows = [(f"{one.source}", f"{one.destination}", one.size_bytes or 0, one.start_ns) for one in matrix.flows]
     sums: Counter[tuple[str, str]] = Counter()
     for src, dst, size, _ in rows:
         sums["from", src] += size
         sums["to", dst] += size
     ends = [] if nodes else sorted({end for row in rows for end in row[:2]}, key=_natural)
-    return _Flows(ends, nodes, _Stop(max(start for *_, start in rows), max(sums.values())))
+    # Flows that wait for each other may go one after the other.
+    most_bytes = sum(size for _, _, size, _ in rows) if waits else max(sums.values())
+    return _Flows(ends, nodes, _Stop(max(start for *_, start in rows), most_bytes))
 
 
 def _natural(name: str) -> tuple[list[tuple[int, str]], str]:

@@ -44,6 +44,7 @@ ALLOWED = {
     "p4cc/scenario/base.py": "pydantic's way to type extra fields",
     "p4cc/scenario/collective.py": DISCRIMINATOR,
     "p4cc/scenario/control.py": UNTRUSTED,
+    "p4cc/scenario/operations.py": DISCRIMINATOR,
     "p4cc/scenario/rpc.py": DISCRIMINATOR,
     "p4cc/scenario/topology.py": DISCRIMINATOR,
     "p4cc/scenario/traffic.py": DISCRIMINATOR,

@@ -151,6 +151,18 @@ def test_what_is_imported_is_a_scenario_that_runs(
     run_scenario(RunRequest(tmp_path / "mine.yaml", out=tmp_path / "out", figures=False))
 
 
+def test_an_imported_matrix_with_triggers_runs_to_its_end(tmp_path: Path) -> None:
+    chain = [f"{n}->{n + 1} id {n + 1} {'start 0' if n == 0 else f'trigger {n}'} size 3000000" for n in range(15)]
+    lines = [line + (f" send_done_trigger {n + 1}" if n < 14 else "") for n, line in enumerate(chain)]
+    triggers = [f"trigger id {n + 1} oneshot" for n in range(14)]
+    text = "\n".join(["Nodes 16", "Connections 15", "Triggers 14", *lines, *triggers])
+    written(tmp_path, "x.cm", text)
+    made = import_foreign(tmp_path / "x.cm", None, str)
+    (tmp_path / "mine.yaml").write_text(made.text(), encoding="utf-8")
+    ran = Ran(run_scenario(RunRequest(tmp_path / "mine.yaml", out=tmp_path / "out", figures=False)))
+    assert ran.table("jobs").select("operations", "ended").row(0) == (15, 15)
+
+
 def test_a_wrong_topology_is_named(tmp_path: Path) -> None:
     flows = written(tmp_path, "x.cm", CM)
     wrong: list[tuple[Any, str]] = [

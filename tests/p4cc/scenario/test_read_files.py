@@ -41,6 +41,11 @@ TOPO = (
 )
 CM = b"# all\nNodes 16\nConnections 2\n0->13 id 1 start 0 size 2000000\n13->0 start 1000000 size 0\n"
 TABLE = b"src,dst,size_bytes,start_ns,priority,class,deadline_ns\nh0,h1,5000,0,3,query,1000\nh1,h0,7000,10,,,\n"
+TRIGGERS = (
+    b"Nodes 16\nConnections 3\nTriggers 2\n0->1 id 1 start 0 size 9000 send_done_trigger 1\n"
+    b"2->3 id 2 trigger 1 size 9 recv_done_trigger 2\n3->2 id 3 trigger 2 size 8\n"
+    b"trigger id 1 oneshot\ntrigger id 2 barrier count 1\n"
+)
 READERS: dict[str, tuple[bytes, Callable[[Path], object]]] = {
     "cdf": (CDF, read_cdf),
     "gaps": (CDF, read_gap_cdf),
@@ -54,6 +59,7 @@ READERS: dict[str, tuple[bytes, Callable[[Path], object]]] = {
     ),
     "htsim topology": (TOPO, lambda path: read_htsim_topology(read_text(path), str(path))),
     "htsim flows": (CM, read_connection_matrix),
+    "htsim triggers": (TRIGGERS, lambda path: read_connection_matrix(path).graph()),
     "flow table": (TABLE, read_flow_table),
     "imported topology": (TOPO, lambda path: import_foreign(path, None, str)),
     "imported flows": (CM, lambda path: import_foreign(path, None, str)),
