@@ -58,6 +58,7 @@ from p4cc.scenario.flow_figures import (
     PodMatrixFigure,
     PodPairFigure,
 )
+from p4cc.scenario.operations import GoalTraffic as Goal
 from p4cc.scenario.operations import Operation
 from p4cc.scenario.operations import OperationsTraffic as Operations
 from p4cc.scenario.pairs import CdfGap, DrawnMatrix, ExponentialGap, FileMatrix, LognormalGap, SizeClass
@@ -131,6 +132,7 @@ __all__: list[str] = [
     "FileRow",
     "FixedSize",
     "FlowTable",
+    "Goal",
     "HeadersRecord",
     "HeatMapFigure",
     "HtsimTopology",

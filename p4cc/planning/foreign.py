@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 from p4cc.errors import UserError
 from p4cc.files import read_text
 from p4cc.planning.flow_table import read_flow_table
+from p4cc.planning.goal import read_goal
 from p4cc.planning.hosts import some
 from p4cc.planning.htsim_flows import read_connection_matrix
 from p4cc.planning.imported import yaml_text
@@ -33,6 +34,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from p4cc.json_data import JsonObject
+    from p4cc.planning.operation_graph import OperationGraph
     from topos import Topology
 
 _RATE_BPS, _DELAY_NS = 100_000_000_000, 1_000
@@ -69,13 +71,21 @@ _NS3 = {
     5: Format(TOPOLOGY, "ns3", "a topology of SimAI"),
 }
 """By the count of numbers on the first line."""
-_SUFFIXES = {".topo": HTSIM_TOPOLOGY, ".cm": HTSIM_FLOWS, ".csv": TABLE, ".parquet": TABLE, ".json": LAB}
-_UNREAD = (
-    (r"num_ranks\b", "a GOAL schedule (LogGOPSim, ATLAHS)"),
-    (r"(?:HYBRID_\w+|DATA|MODEL|MICRO|TRANSFORMER\w*|DLRM\w*)\b(?!_FILE)", "a workload of SimAI or ASTRA-sim"),
-)
+GOAL = Format(FLOWS, "goal", "a GOAL schedule (LogGOPSim, ATLAHS)")
+_READ_JOBS: dict[Format, Callable[[Path, int | None], OperationGraph]] = {GOAL: lambda path, _: read_goal(path)}
+"""Files of operations with their readers, which take the number of hosts of the network that was named."""
+_SUFFIXES = {
+    ".topo": HTSIM_TOPOLOGY,
+    ".cm": HTSIM_FLOWS,
+    ".csv": TABLE,
+    ".parquet": TABLE,
+    ".json": LAB,
+    ".goal": GOAL,
+}
+_UNREAD = ((r"(?:HYBRID_\w+|DATA|MODEL|MICRO|TRANSFORMER\w*|DLRM\w*)\b(?!_FILE)", "a workload of SimAI or ASTRA-sim"),)
 _KNOWN = (
-    "config.txt of HPCC, topologies and flows of ns-3 and htsim (.topo, .cm), CSV or Parquet of flows, topology.json"
+    "config.txt of HPCC, topologies and flows of ns-3 and htsim (.topo, .cm), CSV or Parquet of flows, GOAL schedules, "
+    "topology.json"
 )
 
 
@@ -136,6 +146,8 @@ def _by_content(lines: list[list[str]]) -> Format | None:
     keys = {words[0].lower() for words in lines}
     if {"topology_file", "flow_file"} & keys:
         return HPCC_CONFIG
+    if first[0] == "num_ranks":
+        return GOAL
     if first[0].lower() in ("nodes", "tiers", "podsize") or "->" in first[0]:
         return HTSIM_FLOWS if "connections" in keys or any("->" in key for key in keys) else HTSIM_TOPOLOGY
     whole = sum(word.isascii() and word.isdigit() for word in first)
@@ -165,14 +177,10 @@ def import_foreign(file: Path, network: Path | None, place: Callable[[Path], str
             "end_ns": 100_000,
         }
         return _scenario(file, found, made, traffic, _Stop(0, 0))
-    flows = _flows(file, found)
-    if network is not None:
-        kind = identify(network)
-        if kind.part != TOPOLOGY:
-            raise UserError(f"{network} is {kind.what}", place="--topology", remedy="give a topology")
-        made = _topology(network, kind, place)
-    else:
-        made = _usual(file, found, flows)
+    given = _given(network, place)
+    hosts = None if given is None else len(given.topology.host_names)
+    flows = _operations(file, found, hosts) if found in _READ_JOBS else _flows(file, found)
+    made = given or _usual(file, found, flows)
     known = set(made.topology.host_names)
     missing = [end for end in flows.ends if end not in known]
     if missing or flows.nodes > len(known):
@@ -181,6 +189,16 @@ def import_foreign(file: Path, network: Path | None, place: Callable[[Path], str
         raise UserError(f"{file.name} needs host {needed}", place=str(network or file), remedy=remedy)
     traffic = {"kind": found.kind, "file": place(file)}
     return _scenario(file, found, made, traffic, flows.stop)
+
+
+def _given(network: Path | None, place: Callable[[Path], str]) -> _Network | None:
+    """The network that was named; raises UserError for a file of flows."""
+    if network is None:
+        return None
+    kind = identify(network)
+    if kind.part != TOPOLOGY:
+        raise UserError(f"{network} is {kind.what}", place="--topology", remedy="give a topology")
+    return _topology(network, kind, place)
 
 
 @dataclass(frozen=True)
@@ -232,6 +250,13 @@ def _flows(file: Path, found: Format) -> _Flows:
     return _Flows(ends, nodes, _Stop(max(start for *_, start in rows), most_bytes))
 
 
+def _operations(file: Path, found: Format, hosts: int | None) -> _Flows:
+    """What a file of operations has; raises UserError."""
+    with _told(found):
+        graph = _READ_JOBS[found](file, hosts)
+    return _Flows([], graph.ranks, _Stop(graph.total_ns, graph.total_bytes))
+
+
 def _natural(name: str) -> tuple[list[tuple[int, str]], str]:
     """Sorts h2 before h10; numbers by length first, for Python refuses to read one of thousands of digits."""
     parts = re.split(r"([0-9]+)", name)
@@ -277,15 +302,19 @@ def _usual(file: Path, found: Format, flows: _Flows) -> _Network:
             fat_tree = generate("fat_tree", {key: value for key, value in document.items() if key != "kind"})
             return _Network(document, fat_tree)
         cause = f"no fat tree has {flows.nodes} hosts, and {found.what} has no network"
-    elif found == TABLE and len(flows.ends) <= _MAX_STAR:
+    elif (found == TABLE or found in _READ_JOBS) and len(ends := flows.ends or _ranks(flows.nodes)) <= _MAX_STAR:
         link = {"rate_bps": _RATE_BPS, "delay_ns": _DELAY_NS, "queue_capacity_pkts": MAX_QUEUE_PKTS}
-        names = {"hosts": [{"name": end} for end in flows.ends], "switches": [{"name": "switch"}]}
-        plain = {**names, "links": [{"a": end, "b": "switch", **link} for end in flows.ends]}
+        names = {"hosts": [{"name": end} for end in ends], "switches": [{"name": "switch"}]}
+        plain = {**names, "links": [{"a": end, "b": "switch", **link} for end in ends]}
         with _told(found):
             return _Network({"kind": "custom", **plain}, topology_from_plain(plain))
     else:
         cause = f"{found.what} has no network"
     raise UserError(cause, place=str(file), remedy="name one with --topology FILE")
+
+
+def _ranks(count: int) -> list[str]:
+    return [f"h{rank}" for rank in range(count)]
 
 
 def _scenario(file: Path, found: Format, network: _Network, traffic: dict[str, Any], stop: _Stop) -> ForeignScenario:

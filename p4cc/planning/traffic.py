@@ -9,14 +9,15 @@ from p4cc.errors import UserError
 from p4cc.files import find_named
 from p4cc.planning.cdf_file import read_cdf
 from p4cc.planning.flow_table import read_flow_table
+from p4cc.planning.goal import read_goal
 from p4cc.planning.hosts import Hosts, some
 from p4cc.planning.htsim_flows import read_connection_matrix
 from p4cc.planning.ns3_flows import Ns3Path, read_ns3_flows, read_ns3_paths
-from p4cc.planning.operations import add_job, graph_of_scenario
+from p4cc.planning.operations import add_job, graph_of_scenario, hosts_by_rank
 from p4cc.planning.pair_matrix import gap_description, matrix_description, size_description
 from p4cc.planning.path_choice import PathChoice
 from p4cc.planning.user_packets import UserPackets
-from p4cc.scenario.operations import OperationsTraffic
+from p4cc.scenario.operations import GoalTraffic, OperationsTraffic
 from p4cc.scenario.pairs import CdfGap, DrawnMatrix, ExponentialGap, FileMatrix, LognormalGap, PairGap
 from p4cc.scenario.sizes import CdfSize, FixedSize, FlowSize, UniformSize
 from p4cc.scenario.traffic import (
@@ -144,6 +145,10 @@ class _Planner:
             case OperationsTraffic() as item:
                 graph, hosts = graph_of_scenario(item, self.hosts)
                 self._job(graph, hosts)
+            case GoalTraffic() as item:
+                file = find_named(item.file, self.scenario, what="GOAL schedule", key=f"{self.key}.file")
+                graph = read_goal(file)
+                self._job(graph, hosts_by_rank(graph, item.ranks, self.hosts, "ranks"))
 
     def _incast(self, item: IncastTraffic) -> None:
         destination = self.hosts.one("destination", item.destination, self.topology.roles.receivers)

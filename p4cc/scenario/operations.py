@@ -6,7 +6,7 @@ from typing import Annotated, Literal, Self
 
 from pydantic import Field, model_validator
 
-from p4cc.scenario.base import KIND, FlowBytes, Model, TimeNs
+from p4cc.scenario.base import KIND, FlowBytes, Hosts, Model, TimeNs
 from p4cc.scenario.traffic_base import FlowTraffic
 
 OperationName = Annotated[str, Field(pattern=r"^[A-Za-z0-9_.:-]{1,64}$")]
@@ -48,6 +48,30 @@ class Operation(Model):
     def waits_for(self) -> list[str]:
         """Names of the operations that it waits for."""
         return [*self.after, *self.after_arrival, *self.after_start]
+
+
+class JobTraffic(FlowTraffic):
+    """Fields of kinds whose operations are those of a file."""
+
+    file: Annotated[str, Field(min_length=1, description="Path relative to the scenario or the project.")]
+    ranks: Hosts | None = Field(
+        default=None, description="Hosts by rank; * and ? are wildcards; the topology's first hosts if absent."
+    )
+
+    @model_validator(mode="after")
+    def _has_no_deadline(self) -> Self:
+        if self.deadline is not None:
+            raise ValueError("sends of operations cannot have a deadline")
+        return self
+
+
+class GoalTraffic(JobTraffic):
+    """The operations of a GOAL schedule as text (LogGOPSim, ATLAHS): sends, receives and computing times of ranks.
+
+    The tables `jobs` and `operations` give their times. Source: docs/algorithms/traffic.md#goal.
+    """
+
+    kind: Annotated[Literal["goal"], KIND] = "goal"  # pyright: ignore[reportIncompatibleVariableOverride]
 
 
 class OperationsTraffic(FlowTraffic):

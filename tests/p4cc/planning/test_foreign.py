@@ -20,6 +20,10 @@ SIMAI = (
     "6 2 1 1 6 A100\n4 5\n0 4 2880Gbps 25ns 0\n1 4 2880Gbps 25ns 0\n"
     "0 5 200Gbps 1us 0\n1 5 200Gbps 1us 0\n2 5 200Gbps 1us 0\n3 5 200Gbps 1us 0\n"
 )
+GOAL = (
+    "num_ranks 2\nrank 0 {\nl1: calc 900 cpu 0\nl2: send 50000b to 1 tag 3\nl2 requires l1\n}\n"
+    "rank 1 {\nl1: recv 50000b from 0 tag 3\n}\n"
+)
 FLOWS = "2\n0 1 3 100 5000 2\n1 0 3 100 5000 2.000001\n"
 
 
@@ -40,6 +44,7 @@ def written(folder: Path, name: str, data: bytes | str) -> Path:
         ("a.txt", NS3.replace("3 1 2", "3 1 1 2"), "a topology of ns3-datacenter"),
         ("a.txt", SIMAI, "a topology of SimAI"),
         ("a.txt", FLOWS, "a flow file of HPCC's ns-3"),
+        ("a.txt", GOAL, "a GOAL schedule (LogGOPSim, ATLAHS)"),
         ("a.txt", "TOPOLOGY_FILE mix/fat.txt\n", "a configuration of HPCC's ns-3"),
     ],
 )
@@ -56,7 +61,9 @@ def test_files_are_known_by_their_text(tmp_path: Path, name: str, data: bytes | 
     ("name", "text", "place", "cause"),
     [
         ("a.txt", "# x\n0 0.0\n10000 0.15\n", ":2", "seems to be a distribution"),
-        ("a.goal", "\nnum_ranks 8\n\nrank 0 {\n", ":2", "seems to be a GOAL schedule (LogGOPSim, ATLAHS)"),
+        ("a.goal", "\nnum_ranks 8\n\nrank 0 {\n", ":5", "the block of rank 0 has no end (a GOAL schedule"),
+        ("a.txt", GOAL.replace("calc 900", "calc x"), ":3", "is not an operation (a GOAL schedule"),
+        ("a.bin", "num_ranks 2\0", "", "it seems to be GOAL's binary form"),
         ("a.txt", "HYBRID_TRANSFORMER_FWD_IN_BCKWD model_parallel_NPU_group: 8\n52\n", ":1", "a workload of SimAI"),
         ("a.et", "\x08\x01", "", "an execution trace of Chakra"),
         ("a.txt", "hello\n", ":1", "'hello' begins no file that p4cc reads"),
@@ -136,6 +143,8 @@ def test_an_imported_matrix_runs_on_an_imported_tree(tmp_path: Path) -> None:
         ("ns3.txt", NS3, None),
         ("simai.txt", SIMAI, None),
         ("flow.txt", FLOWS, NS3),
+        ("x.goal", GOAL, None),
+        ("x.goal", GOAL, TOPO),
         ("x.csv", TABLE, TOPO),
     ],
 )

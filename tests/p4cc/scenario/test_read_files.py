@@ -15,6 +15,7 @@ from p4cc.planning.capture import read_capture
 from p4cc.planning.cdf_file import read_cdf, read_gap_cdf
 from p4cc.planning.flow_table import read_flow_table
 from p4cc.planning.foreign import import_foreign
+from p4cc.planning.goal import read_goal
 from p4cc.planning.htsim_flows import read_connection_matrix
 from p4cc.planning.ns3_flows import read_ns3_flows, read_ns3_paths
 from p4cc.planning.pair_matrix import gap_description, read_matrix, size_description
@@ -46,6 +47,10 @@ TRIGGERS = (
     b"2->3 id 2 trigger 1 size 9 recv_done_trigger 2\n3->2 id 3 trigger 2 size 8\n"
     b"trigger id 1 oneshot\ntrigger id 2 barrier count 1\n"
 )
+GOAL = (
+    b"num_ranks 2\n// two ranks\nrank 0 {\nl1: calc 900 cpu 1\nl2: send 8b to 1 tag 3 cpu 0 nic 0\nl2 requires l1\n}\n"
+    b"/* the\nother */ rank 1 {\nl1: recv 8b from 0 tag 3\nl2: calc 5\nl2 irequires l1\n}\n"
+)
 READERS: dict[str, tuple[bytes, Callable[[Path], object]]] = {
     "cdf": (CDF, read_cdf),
     "gaps": (CDF, read_gap_cdf),
@@ -60,6 +65,8 @@ READERS: dict[str, tuple[bytes, Callable[[Path], object]]] = {
     "htsim topology": (TOPO, lambda path: read_htsim_topology(read_text(path), str(path))),
     "htsim flows": (CM, read_connection_matrix),
     "htsim triggers": (TRIGGERS, lambda path: read_connection_matrix(path).graph()),
+    "goal": (GOAL, read_goal),
+    "imported goal": (GOAL, lambda path: import_foreign(path, None, str)),
     "flow table": (TABLE, read_flow_table),
     "imported topology": (TOPO, lambda path: import_foreign(path, None, str)),
     "imported flows": (CM, lambda path: import_foreign(path, None, str)),
