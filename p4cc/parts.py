@@ -58,6 +58,7 @@ from p4cc.scenario.flow_figures import (
     PodMatrixFigure,
     PodPairFigure,
 )
+from p4cc.scenario.operations import ChakraTraffic as Chakra
 from p4cc.scenario.operations import GoalTraffic as Goal
 from p4cc.scenario.operations import Operation
 from p4cc.scenario.operations import OperationsTraffic as Operations
@@ -109,6 +110,7 @@ __all__: list[str] = [
     "CdfFigure",
     "CdfGap",
     "CdfSize",
+    "Chakra",
     "Change",
     "CloneRow",
     "Collective",

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 from p4cc.errors import UserError
 from p4cc.files import read_text
+from p4cc.planning.chakra import read_chakra, traces
 from p4cc.planning.flow_table import read_flow_table
 from p4cc.planning.goal import read_goal
 from p4cc.planning.hosts import some
@@ -71,8 +72,12 @@ _NS3 = {
     5: Format(TOPOLOGY, "ns3", "a topology of SimAI"),
 }
 """By the count of numbers on the first line."""
+CHAKRA = Format(FLOWS, "chakra", "an execution trace of Chakra (ASTRA-sim)")
 GOAL = Format(FLOWS, "goal", "a GOAL schedule (LogGOPSim, ATLAHS)")
-_READ_JOBS: dict[Format, Callable[[Path, int | None], OperationGraph]] = {GOAL: lambda path, _: read_goal(path)}
+_READ_JOBS: dict[Format, Callable[[Path, int | None], OperationGraph]] = {
+    GOAL: lambda path, _: read_goal(path),
+    CHAKRA: lambda path, _: read_chakra(traces(path)),
+}
 """Files of operations with their readers, which take the number of hosts of the network that was named."""
 _SUFFIXES = {
     ".topo": HTSIM_TOPOLOGY,
@@ -81,11 +86,12 @@ _SUFFIXES = {
     ".parquet": TABLE,
     ".json": LAB,
     ".goal": GOAL,
+    ".et": CHAKRA,
 }
 _UNREAD = ((r"(?:HYBRID_\w+|DATA|MODEL|MICRO|TRANSFORMER\w*|DLRM\w*)\b(?!_FILE)", "a workload of SimAI or ASTRA-sim"),)
 _KNOWN = (
     "config.txt of HPCC, topologies and flows of ns-3 and htsim (.topo, .cm), CSV or Parquet of flows, GOAL schedules, "
-    "topology.json"
+    "Chakra's traces (.et), topology.json"
 )
 
 
@@ -118,9 +124,6 @@ def identify(path: Path) -> Format:
         raise UserError(cause, place=str(path), remedy="give an existing file") from error
     if head.startswith(b"PAR1"):
         return TABLE
-    if path.suffix == ".et":
-        cause = "seems to be an execution trace of Chakra (ASTRA-sim), which p4cc does not read"
-        raise UserError(cause, place=str(path), remedy=f"files that it reads: {_KNOWN}")
     numbered = enumerate(head.decode("utf-8", "replace").splitlines(), start=1)
     lines = [(line, text.split()) for line, text in numbered if text.strip() and not text.lstrip().startswith("#")]
     if not lines:

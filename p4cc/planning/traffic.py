@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, TypedDict
 from p4cc.errors import UserError
 from p4cc.files import find_named
 from p4cc.planning.cdf_file import read_cdf
+from p4cc.planning.chakra import read_chakra, read_groups, trace_of, traces
 from p4cc.planning.flow_table import read_flow_table
 from p4cc.planning.goal import read_goal
 from p4cc.planning.hosts import Hosts, some
@@ -17,7 +18,7 @@ from p4cc.planning.operations import add_job, graph_of_scenario, hosts_by_rank
 from p4cc.planning.pair_matrix import gap_description, matrix_description, size_description
 from p4cc.planning.path_choice import PathChoice
 from p4cc.planning.user_packets import UserPackets
-from p4cc.scenario.operations import GoalTraffic, OperationsTraffic
+from p4cc.scenario.operations import ChakraTraffic, GoalTraffic, OperationsTraffic
 from p4cc.scenario.pairs import CdfGap, DrawnMatrix, ExponentialGap, FileMatrix, LognormalGap, PairGap
 from p4cc.scenario.sizes import CdfSize, FixedSize, FlowSize, UniformSize
 from p4cc.scenario.traffic import (
@@ -149,6 +150,8 @@ class _Planner:
                 file = find_named(item.file, self.scenario, what="GOAL schedule", key=f"{self.key}.file")
                 graph = read_goal(file)
                 self._job(graph, hosts_by_rank(graph, item.ranks, self.hosts, "ranks"))
+            case ChakraTraffic() as item:
+                self._chakra(item)
 
     def _incast(self, item: IncastTraffic) -> None:
         destination = self.hosts.one("destination", item.destination, self.topology.roles.receivers)
@@ -461,6 +464,21 @@ class _Planner:
                     "window": item.window,
                 }
             )
+
+    def _chakra(self, item: ChakraTraffic) -> None:
+        key = f"{self.key}.file"
+        first = find_named(item.file, self.scenario, what="execution trace", key=key)
+        count = len(traces(first)) if item.ranks is None else len(self.hosts.several("ranks", item.ranks))
+        paths = [first] + [
+            find_named(trace_of(item.file, rank), self.scenario, what="execution trace", key=key)
+            for rank in range(1, count)
+        ]
+        groups: dict[str, tuple[int, ...]] = {}
+        if item.groups is not None:
+            key = f"{self.key}.groups"
+            groups = read_groups(find_named(item.groups, self.scenario, what="file of groups", key=key), len(paths))
+        graph = read_chakra(paths, groups)
+        self._job(graph, hosts_by_rank(graph, item.ranks, self.hosts, "ranks"))
 
     def _job(self, graph: OperationGraph, hosts: Sequence[str]) -> None:
         """Adds operations whose ranks are these hosts."""

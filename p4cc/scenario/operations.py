@@ -74,6 +74,19 @@ class GoalTraffic(JobTraffic):
     kind: Annotated[Literal["goal"], KIND] = "goal"  # pyright: ignore[reportIncompatibleVariableOverride]
 
 
+class ChakraTraffic(JobTraffic):
+    """The nodes of Chakra's execution traces, as ASTRA-sim runs them: computing, messages and collectives of ranks.
+
+    `file` is the trace of rank 0, such as `trace.0.et`; those of the other ranks, `trace.1.et` and on, are next to it.
+    The tables `jobs`, `operations` and `collectives` give the times. Source: docs/algorithms/traffic.md#chakra.
+    """
+
+    kind: Annotated[Literal["chakra"], KIND] = "chakra"  # pyright: ignore[reportIncompatibleVariableOverride]
+    groups: Annotated[str, Field(min_length=1)] | None = Field(
+        default=None, description="ASTRA-sim's file of communicator groups, if nodes name any (`pg_name`)."
+    )
+
+
 class OperationsTraffic(FlowTraffic):
     """A job of operations that wait for each other: sends and computing times.
 

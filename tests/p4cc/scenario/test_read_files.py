@@ -13,12 +13,14 @@ from hypothesis import strategies as st
 from p4cc.errors import UserError
 from p4cc.planning.capture import read_capture
 from p4cc.planning.cdf_file import read_cdf, read_gap_cdf
+from p4cc.planning.chakra import read_chakra, read_groups
 from p4cc.planning.flow_table import read_flow_table
 from p4cc.planning.foreign import import_foreign
 from p4cc.planning.goal import read_goal
 from p4cc.planning.htsim_flows import read_connection_matrix
 from p4cc.planning.ns3_flows import read_ns3_flows, read_ns3_paths
 from p4cc.planning.pair_matrix import gap_description, read_matrix, size_description
+from tests.p4cc.planning.chakra_traces import trace
 from topos import TopologyError
 from topos.loaders.htsim import read_htsim_topology
 from topos.loaders.imported import load_lab
@@ -67,6 +69,8 @@ READERS: dict[str, tuple[bytes, Callable[[Path], object]]] = {
     "htsim triggers": (TRIGGERS, lambda path: read_connection_matrix(path).graph()),
     "goal": (GOAL, read_goal),
     "imported goal": (GOAL, lambda path: import_foreign(path, None, str)),
+    "chakra": (b"".join(trace(0, 1)), lambda path: read_chakra([path])),
+    "groups": (b'{"1": [0, 1], "2": [1]}', lambda path: read_groups(path, 2)),
     "flow table": (TABLE, read_flow_table),
     "imported topology": (TOPO, lambda path: import_foreign(path, None, str)),
     "imported flows": (CM, lambda path: import_foreign(path, None, str)),
