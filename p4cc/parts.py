@@ -62,6 +62,7 @@ from p4cc.scenario.operations import ChakraTraffic as Chakra
 from p4cc.scenario.operations import GoalTraffic as Goal
 from p4cc.scenario.operations import Operation
 from p4cc.scenario.operations import OperationsTraffic as Operations
+from p4cc.scenario.operations import SimaiTraffic as Simai
 from p4cc.scenario.pairs import CdfGap, DrawnMatrix, ExponentialGap, FileMatrix, LognormalGap, SizeClass
 from p4cc.scenario.port_controls import *
 from p4cc.scenario.programs import BfrtRow, CloneRow, FileRow, MulticastRow, SwitchProgram, TableRow
@@ -178,6 +179,7 @@ __all__: list[str] = [
     "Scenario",
     "Scheduler",
     "Sender",
+    "Simai",
     "SizeClass",
     "Star",
     "StateFigure",

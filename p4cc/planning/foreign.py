@@ -22,6 +22,7 @@ from p4cc.planning.hosts import some
 from p4cc.planning.htsim_flows import read_connection_matrix
 from p4cc.planning.imported import yaml_text
 from p4cc.planning.ns3_flows import read_ns3_flows
+from p4cc.planning.simai_workload import read_simai_workload
 from p4cc.scenario.base import MAX_TIME_NS
 from p4cc.scenario.yaml import name_of
 from topos import Paths, TopologyError, generate, topology_from_plain
@@ -72,11 +73,13 @@ _NS3 = {
     5: Format(TOPOLOGY, "ns3", "a topology of SimAI"),
 }
 """By the count of numbers on the first line."""
+SIMAI = Format(FLOWS, "simai", "a workload of SimAI or ASTRA-sim")
 CHAKRA = Format(FLOWS, "chakra", "an execution trace of Chakra (ASTRA-sim)")
 GOAL = Format(FLOWS, "goal", "a GOAL schedule (LogGOPSim, ATLAHS)")
 _READ_JOBS: dict[Format, Callable[[Path, int | None], OperationGraph]] = {
     GOAL: lambda path, _: read_goal(path),
     CHAKRA: lambda path, _: read_chakra(traces(path)),
+    SIMAI: read_simai_workload,
 }
 """Files of operations with their readers, which take the number of hosts of the network that was named."""
 _SUFFIXES = {
@@ -88,10 +91,11 @@ _SUFFIXES = {
     ".goal": GOAL,
     ".et": CHAKRA,
 }
-_UNREAD = ((r"(?:HYBRID_\w+|DATA|MODEL|MICRO|TRANSFORMER\w*|DLRM\w*)\b(?!_FILE)", "a workload of SimAI or ASTRA-sim"),)
+_WORKLOAD = re.compile(r"HYBRID_\w+|DATA|MODEL|MICRO|DISTRIBUTED_INFERENCE", re.ASCII)
+"""The first word of a workload."""
 _KNOWN = (
     "config.txt of HPCC, topologies and flows of ns-3 and htsim (.topo, .cm), CSV or Parquet of flows, GOAL schedules, "
-    "Chakra's traces (.et), topology.json"
+    "Chakra's traces (.et), SimAI's workloads, topology.json"
 )
 
 
@@ -133,12 +137,11 @@ def identify(path: Path) -> Format:
         return found
     line, words = lines[0]
     text = " ".join(words)
-    cause = next((f"seems to be {what}, which p4cc does not read" for how, what in _UNREAD if re.match(how, text)), "")
-    if not cause and len(words) == 2 and all(map(_is_number, words)):
+    if len(words) == 2 and all(map(_is_number, words)):
         cause, remedy = "seems to be a distribution, which is part of a scenario", "write size: {kind: cdf, file: FILE}"
         raise UserError(cause, place=f"{path}:{line}", remedy=remedy)
     raise UserError(
-        cause or f"{text[:40]!r} begins no file that p4cc reads",
+        f"{text[:40]!r} begins no file that p4cc reads",
         place=f"{path}:{line}",
         remedy=f"files that it reads: {_KNOWN}",
     )
@@ -151,6 +154,8 @@ def _by_content(lines: list[list[str]]) -> Format | None:
         return HPCC_CONFIG
     if first[0] == "num_ranks":
         return GOAL
+    if _WORKLOAD.fullmatch(first[0]):
+        return SIMAI
     if first[0].lower() in ("nodes", "tiers", "podsize") or "->" in first[0]:
         return HTSIM_FLOWS if "connections" in keys or any("->" in key for key in keys) else HTSIM_TOPOLOGY
     whole = sum(word.isascii() and word.isdigit() for word in first)

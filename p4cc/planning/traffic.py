@@ -17,8 +17,9 @@ from p4cc.planning.ns3_flows import Ns3Path, read_ns3_flows, read_ns3_paths
 from p4cc.planning.operations import add_job, graph_of_scenario, hosts_by_rank
 from p4cc.planning.pair_matrix import gap_description, matrix_description, size_description
 from p4cc.planning.path_choice import PathChoice
+from p4cc.planning.simai_workload import read_simai_workload
 from p4cc.planning.user_packets import UserPackets
-from p4cc.scenario.operations import ChakraTraffic, GoalTraffic, OperationsTraffic
+from p4cc.scenario.operations import ChakraTraffic, GoalTraffic, OperationsTraffic, SimaiTraffic
 from p4cc.scenario.pairs import CdfGap, DrawnMatrix, ExponentialGap, FileMatrix, LognormalGap, PairGap
 from p4cc.scenario.sizes import CdfSize, FixedSize, FlowSize, UniformSize
 from p4cc.scenario.traffic import (
@@ -152,6 +153,11 @@ class _Planner:
                 self._job(graph, hosts_by_rank(graph, item.ranks, self.hosts, "ranks"))
             case ChakraTraffic() as item:
                 self._chakra(item)
+            case SimaiTraffic() as item:
+                file = find_named(item.file, self.scenario, what="workload", key=f"{self.key}.file")
+                hosts = self.hosts.several("ranks", item.ranks, self.topology.host_names)
+                graph = read_simai_workload(file, len(hosts))
+                self._job(graph, hosts_by_rank(graph, item.ranks, self.hosts, "ranks"))
 
     def _incast(self, item: IncastTraffic) -> None:
         destination = self.hosts.one("destination", item.destination, self.topology.roles.receivers)

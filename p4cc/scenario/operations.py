@@ -87,6 +87,15 @@ class ChakraTraffic(JobTraffic):
     )
 
 
+class SimaiTraffic(JobTraffic):
+    """A workload of SimAI or of ASTRA-sim's first version, as text: one training step of all GPUs.
+
+    The tables `jobs`, `operations` and `collectives` give the times. Source: docs/algorithms/traffic.md#simai.
+    """
+
+    kind: Annotated[Literal["simai"], KIND] = "simai"  # pyright: ignore[reportIncompatibleVariableOverride]
+
+
 class OperationsTraffic(FlowTraffic):
     """A job of operations that wait for each other: sends and computing times.
 

@@ -11,7 +11,7 @@ from pydantic import Discriminator, Field, Tag, model_validator
 
 from p4cc.scenario.base import KIND, FlowBytes, Hosts, Model, TimeNs, kinds
 from p4cc.scenario.collective import CollectiveTraffic
-from p4cc.scenario.operations import ChakraTraffic, GoalTraffic, OperationsTraffic
+from p4cc.scenario.operations import ChakraTraffic, GoalTraffic, OperationsTraffic, SimaiTraffic
 from p4cc.scenario.pairs import DrawnMatrix, Matrix
 from p4cc.scenario.rpc import RpcTraffic
 from p4cc.scenario.sizes import FlowSize
@@ -270,6 +270,7 @@ FlowItem = (
     | OperationsTraffic
     | GoalTraffic
     | ChakraTraffic
+    | SimaiTraffic
 )
 """Kinds whose packets belong to flows."""
 TrafficItem = Annotated[FlowItem | PacketsTraffic | ReplayTraffic, Field(discriminator="kind")]

@@ -24,6 +24,10 @@ GOAL = (
     "num_ranks 2\nrank 0 {\nl1: calc 900 cpu 0\nl2: send 50000b to 1 tag 3\nl2 requires l1\n}\n"
     "rank 1 {\nl1: recv 50000b from 0 tag 3\n}\n"
 )
+WORKLOAD = (
+    "HYBRID_TRANSFORMER_FWD_IN_BCKWD model_parallel_NPU_group: 2 ep: 1 pp: 1 vpp: 1 ga: 1 all_gpus: 4 checkpoints: 0 "
+    "checkpoint_initiates: 0\n1\nmlp -1 1000 ALLGATHER 40960 900 REDUCESCATTER 40960 800 ALLREDUCE 81920 100\n"
+)
 FLOWS = "2\n0 1 3 100 5000 2\n1 0 3 100 5000 2.000001\n"
 
 
@@ -44,6 +48,7 @@ def written(folder: Path, name: str, data: bytes | str) -> Path:
         ("a.txt", NS3.replace("3 1 2", "3 1 1 2"), "a topology of ns3-datacenter"),
         ("a.txt", SIMAI, "a topology of SimAI"),
         ("a.txt", FLOWS, "a flow file of HPCC's ns-3"),
+        ("a.txt", WORKLOAD, "a workload of SimAI or ASTRA-sim"),
         ("a.txt", GOAL, "a GOAL schedule (LogGOPSim, ATLAHS)"),
         ("a.txt", "TOPOLOGY_FILE mix/fat.txt\n", "a configuration of HPCC's ns-3"),
     ],
@@ -64,7 +69,9 @@ def test_files_are_known_by_their_text(tmp_path: Path, name: str, data: bytes | 
         ("a.goal", "\nnum_ranks 8\n\nrank 0 {\n", ":5", "the block of rank 0 has no end (a GOAL schedule"),
         ("a.txt", GOAL.replace("calc 900", "calc x"), ":3", "is not an operation (a GOAL schedule"),
         ("a.bin", "num_ranks 2\0", "", "it seems to be GOAL's binary form"),
-        ("a.txt", "HYBRID_TRANSFORMER_FWD_IN_BCKWD model_parallel_NPU_group: 8\n52\n", ":1", "a workload of SimAI"),
+        ("a.txt", "HYBRID_TRANSFORMER model_parallel_NPU_group: 8\n52\n", ":2", "0 of the 52 layers that it promi"),
+        ("a.txt", "HYBRID_DLRM\n1\n", ":1", "HYBRID_DLRM overlaps layers in an order of its own"),
+        ("a.txt", WORKLOAD.replace(" all_gpus: 4", ""), ":1", "the file has no all_gpus (a workload of SimAI"),
         ("a.et", "\x08\x01", "", "does not end in .0.et (an execution trace of Chakra (ASTRA-sim))"),
         ("a.0.et", "\x08\x01", "", "message 0 goes on beyond the end of the file (an execution trace of Chakra"),
         ("a.txt", "hello\n", ":1", "'hello' begins no file that p4cc reads"),
@@ -145,6 +152,8 @@ def test_an_imported_matrix_runs_on_an_imported_tree(tmp_path: Path) -> None:
         ("simai.txt", SIMAI, None),
         ("flow.txt", FLOWS, NS3),
         ("x.goal", GOAL, None),
+        ("x.txt", WORKLOAD, None),
+        ("x.txt", WORKLOAD.replace(" all_gpus: 4", ""), TOPO),
         ("x.goal", GOAL, TOPO),
         ("x.csv", TABLE, TOPO),
     ],
