@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 
 import pytest
 
 from p4cc.errors import UserError
 from p4cc.planning.htsim_flows import HtsimFlow, read_connection_matrix
-from tests.p4cc.scenarios import run, scenario
-
-if TYPE_CHECKING:
-    from pathlib import Path
+from p4cc.running.request import RunRequest
+from p4cc.running.runner import run_scenario
+from tests.p4cc.scenarios import Ran, run, scenario
 
 HEAD = "Nodes 16\nConnections 1\n"
 NSCC: dict[str, Any] = {
@@ -170,6 +170,27 @@ def test_triggers_start_flows_as_their_types_say(tmp_path: Path) -> None:
     endless = next(row for row in flows.values() if row["size_bytes"] is None)
     assert (endless["start_ns"], endless["flow_id"] in names.values()) == (5_000, False)
     assert ran.table("jobs")["ended"].item() == 8
+
+
+@pytest.mark.parametrize(("size", "htsim_us"), [(4_096, 247.523), (32_768, 320.97)])
+def test_a_ring_of_triggers_ends_when_htsims_does(tmp_path: Path, size: int, htsim_us: float) -> None:
+    """What uet-htsim printed for the same matrix and setting (docs/algorithms/traffic.md#number-triggers-htsim)."""
+    lines: list[str] = []
+    for piece in range(16):
+        for step in range(30):
+            number = 29 * piece + step
+            start = "start 0" if step == 0 else f"trigger {number}"
+            done = "" if step == 29 else f" send_done_trigger {number + 1}"
+            ends = f"{(piece + step) % 16}->{(piece + step + 1) % 16}"
+            lines.append(f"{ends} id {30 * piece + step + 1} {start} size {size}{done}")
+    lines += [f"trigger id {number} oneshot" for number in range(1, 465)]
+    written(tmp_path, triggered(*lines))
+    traffic = f"traffic: {{kind: htsim, file: {tmp_path / 'x.cm'}}}\nseeds: [1]\n"
+    study = Path(__file__).parents[3] / "experiments/nscc/base.yaml"
+    (tmp_path / "ring.yaml").write_text(f"extends: {study}\nname: ring\n{traffic}", encoding="utf-8")
+    ran = Ran(run_scenario(RunRequest(tmp_path / "ring.yaml", out=tmp_path / "out", figures=False)))
+    assert ran.table("jobs")["ended"].item() == 480
+    assert ran.table("jobs")["finish_ns"].item() / 1_000 == pytest.approx(htsim_us, rel=0.005)
 
 
 def test_prio_can_be_left_out(tmp_path: Path) -> None:
