@@ -58,6 +58,11 @@ from p4cc.scenario.flow_figures import (
     PodMatrixFigure,
     PodPairFigure,
 )
+from p4cc.scenario.operations import ChakraTraffic as Chakra
+from p4cc.scenario.operations import GoalTraffic as Goal
+from p4cc.scenario.operations import Operation
+from p4cc.scenario.operations import OperationsTraffic as Operations
+from p4cc.scenario.operations import SimaiTraffic as Simai
 from p4cc.scenario.pairs import CdfGap, DrawnMatrix, ExponentialGap, FileMatrix, LognormalGap, SizeClass
 from p4cc.scenario.port_controls import *
 from p4cc.scenario.programs import BfrtRow, CloneRow, FileRow, MulticastRow, SwitchProgram, TableRow
@@ -106,6 +111,7 @@ __all__: list[str] = [
     "CdfFigure",
     "CdfGap",
     "CdfSize",
+    "Chakra",
     "Change",
     "CloneRow",
     "Collective",
@@ -129,6 +135,7 @@ __all__: list[str] = [
     "FileRow",
     "FixedSize",
     "FlowTable",
+    "Goal",
     "HeadersRecord",
     "HeatMapFigure",
     "HtsimTopology",
@@ -144,6 +151,8 @@ __all__: list[str] = [
     "MulticastRow",
     "Ns3Topology",
     "Ns3Traffic",
+    "Operation",
+    "Operations",
     "OwnHeader",
     "Packets",
     "PacketsReceived",
@@ -170,6 +179,7 @@ __all__: list[str] = [
     "Scenario",
     "Scheduler",
     "Sender",
+    "Simai",
     "SizeClass",
     "Star",
     "StateFigure",

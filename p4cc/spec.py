@@ -593,6 +593,42 @@ WindowValidation: TypeAlias = Literal["rfc7661", "rfc5681", "none"]
 """What becomes of a window that the sender does not use."""
 
 
+class SendWork(TypedDict):
+    """Data goes from one host to another."""
+
+    dst: int
+    """Place of the receiving host in `hosts`."""
+    kind: Literal["send"]
+    size_bytes: int
+    """Payload."""
+    src: int
+    """Place of the sending host in `hosts`."""
+
+
+class ComputeWork(TypedDict):
+    """A host computes."""
+
+    duration_ns: int
+    """How long."""
+    host: int
+    """Its place in `hosts`."""
+    kind: Literal["compute"]
+
+
+class CollectiveWork(TypedDict):
+    """A rank takes part in a collective that waits for operations, until all of its pieces came in."""
+
+    collective: int
+    """Place in `collectives`."""
+    kind: Literal["collective"]
+    rank: int
+    """The rank."""
+
+
+Work: TypeAlias = SendWork | ComputeWork | CollectiveWork
+"""What an operation does."""
+
+
 class AlgorithmConfig(TypedDict):
     """The algorithms of one sender."""
 
@@ -698,6 +734,8 @@ class CollectiveSpec(TypedDict):
     """Size of the whole buffer, as NCCL's tests count it."""
     start_ns: NotRequired[int]
     """When the first iteration begins."""
+    waits: NotRequired[bool]
+    """Each rank begins when an operation of a job says so."""
     window: NotRequired[int]
     """Steps that a rank may be ahead of what it received; more than 1 in all-to-all only."""
 
@@ -712,6 +750,27 @@ class GivenMatrix(TypedDict):
     """Who talks to whom."""
     sizes: list[SizeSpec]
     """Sizes that pairs name by their place."""
+
+
+class OperationSpec(TypedDict):
+    """An operation; it waits for operations of its job by their places."""
+
+    after: NotRequired[list[int]]
+    """Operations whose end it waits for."""
+    after_arrival: NotRequired[list[int]]
+    """Sends whose arrival it waits for."""
+    after_start: NotRequired[list[int]]
+    """Operations whose start it waits for."""
+    name: NotRequired[str | None]
+    """Name in results; absent: its place."""
+    needs: NotRequired[int | None]
+    """How many of these it waits for; absent: all."""
+    start_ns: NotRequired[int]
+    """It starts no earlier than so long after the job."""
+    unit: NotRequired[int | None]
+    """Operations of a job with the same number run one at a time."""
+    work: Work
+    """What it does."""
 
 
 class RdmaConfig(TypedDict):
@@ -915,6 +974,23 @@ class TraceSpec(TypedDict):
     """Which packets."""
 
 
+class JobSpec(TypedDict):
+    """Operations that wait for each other."""
+
+    algorithm: str
+    """Name in `algorithms` or `rdma`, of all sends."""
+    hosts: list[str]
+    """Hosts of its operations."""
+    name: str
+    """Name of the job and label of its flows."""
+    operations: list[OperationSpec]
+    """What they do."""
+    priority: NotRequired[int]
+    """Traffic class on the wire, 0 (lowest) to 7."""
+    start_ns: NotRequired[int]
+    """When the first operations are ready."""
+
+
 class DrawnMatrix(TypedDict):
     """Drawn anew for each seed (docs/algorithms/traffic.md#skewed, steps 1 to 4)."""
 
@@ -1025,7 +1101,7 @@ class NetworkSpec(TypedDict):
     algorithms: NotRequired[dict[str, SenderConfig]]
     """Configurations of window senders by name."""
     arrivals: NotRequired[list[ArrivalsSpec]]
-    """Poisson arrivals, drawn anew for each seed; their flows are numbered after those of collectives."""
+    """Poisson arrivals, drawn anew for each seed; their flows are numbered after those of jobs."""
     bursts: NotRequired[list[BurstsSpec]]
     """Incasts at random times, drawn anew for each seed; their flows are numbered last."""
     collectives: NotRequired[list[CollectiveSpec]]
@@ -1048,6 +1124,8 @@ class NetworkSpec(TypedDict):
     """
     hosts: list[HostSpec]
     """Hosts; they come after the switches in ties."""
+    jobs: NotRequired[list[JobSpec]]
+    """Operations that wait for each other; their flows are numbered after those of collectives."""
     limits: LimitsSpec
     """Bounds of a run."""
     links: list[LinkSpec]

@@ -238,6 +238,8 @@ TABLES = (
     ),
     _of_engine("collectives"),
     _of_engine("collective_steps"),
+    _of_engine("jobs"),
+    _of_engine("operations"),
     _of_engine("windows"),
     _of_engine("algorithm_state"),
     _of_engine("queues"),

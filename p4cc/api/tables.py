@@ -50,6 +50,8 @@ class Tables(ABC):
     rounds = TableOf()
     collectives = TableOf()
     collective_steps = TableOf()
+    jobs = TableOf()
+    operations = TableOf()
     windows = TableOf()
     algorithm_state = TableOf()
     queues = TableOf()

@@ -221,6 +221,12 @@ def _agent_plan(network: spec.NetworkSpec, lab: Lab, seed: int) -> _Plan:
             place=str(lab.plan.file),
             remedy="use p4cc run, or give flows of kind incast or bulk",
         )
+    if network.get("jobs"):
+        raise UserError(
+            "traffic.kind: agents do not wait for other operations",
+            place=str(lab.plan.file),
+            remedy="use p4cc run, or give flows of kind incast or bulk",
+        )
     if network.get("headers"):
         remarks.append(
             "transport.headers: agents send over UDP sockets and put no headers of the program into packets; send "

@@ -15,11 +15,14 @@ from typing import TYPE_CHECKING, Any
 
 from p4cc.errors import UserError
 from p4cc.files import read_text
+from p4cc.planning.chakra import read_chakra, traces
 from p4cc.planning.flow_table import read_flow_table
+from p4cc.planning.goal import read_goal
 from p4cc.planning.hosts import some
 from p4cc.planning.htsim_flows import read_connection_matrix
 from p4cc.planning.imported import yaml_text
 from p4cc.planning.ns3_flows import read_ns3_flows
+from p4cc.planning.simai_workload import read_simai_workload
 from p4cc.scenario.base import MAX_TIME_NS
 from p4cc.scenario.yaml import name_of
 from topos import Paths, TopologyError, generate, topology_from_plain
@@ -33,6 +36,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from p4cc.json_data import JsonObject
+    from p4cc.planning.operation_graph import OperationGraph
     from topos import Topology
 
 _RATE_BPS, _DELAY_NS = 100_000_000_000, 1_000
@@ -69,13 +73,29 @@ _NS3 = {
     5: Format(TOPOLOGY, "ns3", "a topology of SimAI"),
 }
 """By the count of numbers on the first line."""
-_SUFFIXES = {".topo": HTSIM_TOPOLOGY, ".cm": HTSIM_FLOWS, ".csv": TABLE, ".parquet": TABLE, ".json": LAB}
-_UNREAD = (
-    (r"num_ranks\b", "a GOAL schedule (LogGOPSim, ATLAHS)"),
-    (r"(?:HYBRID_\w+|DATA|MODEL|MICRO|TRANSFORMER\w*|DLRM\w*)\b(?!_FILE)", "a workload of SimAI or ASTRA-sim"),
-)
+SIMAI = Format(FLOWS, "simai", "a workload of SimAI or ASTRA-sim")
+CHAKRA = Format(FLOWS, "chakra", "an execution trace of Chakra (ASTRA-sim)")
+GOAL = Format(FLOWS, "goal", "a GOAL schedule (LogGOPSim, ATLAHS)")
+_READ_JOBS: dict[Format, Callable[[Path, int | None], OperationGraph]] = {
+    GOAL: lambda path, _: read_goal(path),
+    CHAKRA: lambda path, _: read_chakra(traces(path)),
+    SIMAI: read_simai_workload,
+}
+"""Files of operations with their readers, which take the number of hosts of the network that was named."""
+_SUFFIXES = {
+    ".topo": HTSIM_TOPOLOGY,
+    ".cm": HTSIM_FLOWS,
+    ".csv": TABLE,
+    ".parquet": TABLE,
+    ".json": LAB,
+    ".goal": GOAL,
+    ".et": CHAKRA,
+}
+_WORKLOAD = re.compile(r"HYBRID_\w+|DATA|MODEL|MICRO|DISTRIBUTED_INFERENCE", re.ASCII)
+"""The first word of a workload."""
 _KNOWN = (
-    "config.txt of HPCC, topologies and flows of ns-3 and htsim (.topo, .cm), CSV or Parquet of flows, topology.json"
+    "config.txt of HPCC, topologies and flows of ns-3 and htsim (.topo, .cm), CSV or Parquet of flows, GOAL schedules, "
+    "Chakra's traces (.et), SimAI's workloads, topology.json"
 )
 
 
@@ -108,9 +128,6 @@ def identify(path: Path) -> Format:
         raise UserError(cause, place=str(path), remedy="give an existing file") from error
     if head.startswith(b"PAR1"):
         return TABLE
-    if path.suffix == ".et":
-        cause = "seems to be an execution trace of Chakra (ASTRA-sim), which p4cc does not read"
-        raise UserError(cause, place=str(path), remedy=f"files that it reads: {_KNOWN}")
     numbered = enumerate(head.decode("utf-8", "replace").splitlines(), start=1)
     lines = [(line, text.split()) for line, text in numbered if text.strip() and not text.lstrip().startswith("#")]
     if not lines:
@@ -120,12 +137,11 @@ def identify(path: Path) -> Format:
         return found
     line, words = lines[0]
     text = " ".join(words)
-    cause = next((f"seems to be {what}, which p4cc does not read" for how, what in _UNREAD if re.match(how, text)), "")
-    if not cause and len(words) == 2 and all(map(_is_number, words)):
+    if len(words) == 2 and all(map(_is_number, words)):
         cause, remedy = "seems to be a distribution, which is part of a scenario", "write size: {kind: cdf, file: FILE}"
         raise UserError(cause, place=f"{path}:{line}", remedy=remedy)
     raise UserError(
-        cause or f"{text[:40]!r} begins no file that p4cc reads",
+        f"{text[:40]!r} begins no file that p4cc reads",
         place=f"{path}:{line}",
         remedy=f"files that it reads: {_KNOWN}",
     )
@@ -136,6 +152,10 @@ def _by_content(lines: list[list[str]]) -> Format | None:
     keys = {words[0].lower() for words in lines}
     if {"topology_file", "flow_file"} & keys:
         return HPCC_CONFIG
+    if first[0] == "num_ranks":
+        return GOAL
+    if _WORKLOAD.fullmatch(first[0]):
+        return SIMAI
     if first[0].lower() in ("nodes", "tiers", "podsize") or "->" in first[0]:
         return HTSIM_FLOWS if "connections" in keys or any("->" in key for key in keys) else HTSIM_TOPOLOGY
     whole = sum(word.isascii() and word.isdigit() for word in first)
@@ -165,14 +185,10 @@ def import_foreign(file: Path, network: Path | None, place: Callable[[Path], str
             "end_ns": 100_000,
         }
         return _scenario(file, found, made, traffic, _Stop(0, 0))
-    flows = _flows(file, found)
-    if network is not None:
-        kind = identify(network)
-        if kind.part != TOPOLOGY:
-            raise UserError(f"{network} is {kind.what}", place="--topology", remedy="give a topology")
-        made = _topology(network, kind, place)
-    else:
-        made = _usual(file, found, flows)
+    given = _given(network, place)
+    hosts = None if given is None else len(given.topology.host_names)
+    flows = _operations(file, found, hosts) if found in _READ_JOBS else _flows(file, found)
+    made = given or _usual(file, found, flows)
     known = set(made.topology.host_names)
     missing = [end for end in flows.ends if end not in known]
     if missing or flows.nodes > len(known):
@@ -183,13 +199,23 @@ def import_foreign(file: Path, network: Path | None, place: Callable[[Path], str
     return _scenario(file, found, made, traffic, flows.stop)
 
 
+def _given(network: Path | None, place: Callable[[Path], str]) -> _Network | None:
+    """The network that was named; raises UserError for a file of flows."""
+    if network is None:
+        return None
+    kind = identify(network)
+    if kind.part != TOPOLOGY:
+        raise UserError(f"{network} is {kind.what}", place="--topology", remedy="give a topology")
+    return _topology(network, kind, place)
+
+
 @dataclass(frozen=True)
 class _Stop:
     """What bounds the end of a run."""
 
     last_start_ns: int
     busiest_bytes: int
-    """Bytes that the busiest host sends or receives."""
+    """Bytes that the busiest host sends or receives, or that go one after the other."""
 
     def at_ns(self, rate_bps: int) -> int:
         """A time by which flows at half of the link's rate are done, in tens of milliseconds."""
@@ -210,7 +236,7 @@ class _Flows:
 
 def _flows(file: Path, found: Format) -> _Flows:
     """What a flow file has; raises UserError."""
-    nodes = 0
+    nodes, waits = 0, False
     with _told(found):
         if found == TABLE:
             rows = [(src, dst, size, start) for src, dst, size, start, *_ in read_flow_table(file).iter_rows()]
@@ -219,14 +245,24 @@ def _flows(file: Path, found: Format) -> _Flows:
             rows = [(host_name(one.source), host_name(one.destination), one.size_bytes, one.start_ns) for one in flows]
         else:
             matrix = read_connection_matrix(file)
-            nodes = matrix.nodes
+            matrix.graph()
+            nodes, waits = matrix.nodes, bool(matrix.triggers)
             rows = [(f"{one.source}", f"{one.destination}", one.size_bytes or 0, one.start_ns) for one in matrix.flows]
     sums: Counter[tuple[str, str]] = Counter()
     for src, dst, size, _ in rows:
         sums["from", src] += size
         sums["to", dst] += size
     ends = [] if nodes else sorted({end for row in rows for end in row[:2]}, key=_natural)
-    return _Flows(ends, nodes, _Stop(max(start for *_, start in rows), max(sums.values())))
+    # Flows that wait for each other may go one after the other.
+    most_bytes = sum(size for _, _, size, _ in rows) if waits else max(sums.values())
+    return _Flows(ends, nodes, _Stop(max(start for *_, start in rows), most_bytes))
+
+
+def _operations(file: Path, found: Format, hosts: int | None) -> _Flows:
+    """What a file of operations has; raises UserError."""
+    with _told(found):
+        graph = _READ_JOBS[found](file, hosts)
+    return _Flows([], graph.ranks, _Stop(graph.total_ns, graph.total_bytes))
 
 
 def _natural(name: str) -> tuple[list[tuple[int, str]], str]:
@@ -274,15 +310,19 @@ def _usual(file: Path, found: Format, flows: _Flows) -> _Network:
             fat_tree = generate("fat_tree", {key: value for key, value in document.items() if key != "kind"})
             return _Network(document, fat_tree)
         cause = f"no fat tree has {flows.nodes} hosts, and {found.what} has no network"
-    elif found == TABLE and len(flows.ends) <= _MAX_STAR:
+    elif (found == TABLE or found in _READ_JOBS) and len(ends := flows.ends or _ranks(flows.nodes)) <= _MAX_STAR:
         link = {"rate_bps": _RATE_BPS, "delay_ns": _DELAY_NS, "queue_capacity_pkts": MAX_QUEUE_PKTS}
-        names = {"hosts": [{"name": end} for end in flows.ends], "switches": [{"name": "switch"}]}
-        plain = {**names, "links": [{"a": end, "b": "switch", **link} for end in flows.ends]}
+        names = {"hosts": [{"name": end} for end in ends], "switches": [{"name": "switch"}]}
+        plain = {**names, "links": [{"a": end, "b": "switch", **link} for end in ends]}
         with _told(found):
             return _Network({"kind": "custom", **plain}, topology_from_plain(plain))
     else:
         cause = f"{found.what} has no network"
     raise UserError(cause, place=str(file), remedy="name one with --topology FILE")
+
+
+def _ranks(count: int) -> list[str]:
+    return [f"h{rank}" for rank in range(count)]
 
 
 def _scenario(file: Path, found: Format, network: _Network, traffic: dict[str, Any], stop: _Stop) -> ForeignScenario:

@@ -40,6 +40,7 @@ def expected_flows(network: spec.NetworkSpec) -> float:
     found += sum(_times(one, stop_ns) * one["senders"] for one in network.get("bursts", []))
     found += sum(one["rounds"] * len(one["servers"]) for one in network.get("rounds", []))
     found += sum(one.get("iterations", 1) * 2 * len(one["ranks"]) ** 2 for one in network.get("collectives", []))
+    found += sum(len(one["operations"]) for one in network.get("jobs", []))
     for one in network.get("pairs", []):
         offered_bytes = one["offered_bps"] * _spans_ns(one, stop_ns) / 8e9
         found += offered_bytes / max(1.0, _least_mean_bytes(one["matrix"]))

@@ -341,6 +341,7 @@ class _Planner:
             "flows": traffic.flows,
             "rounds": traffic.rounds,
             "collectives": traffic.collectives,
+            "jobs": traffic.jobs,
             "arrivals": traffic.arrivals,
             "pairs": traffic.pairs,
             "bursts": traffic.bursts,

@@ -8,13 +8,18 @@ from typing import TYPE_CHECKING, TypedDict
 from p4cc.errors import UserError
 from p4cc.files import find_named
 from p4cc.planning.cdf_file import read_cdf
+from p4cc.planning.chakra import read_chakra, read_groups, trace_of, traces
 from p4cc.planning.flow_table import read_flow_table
+from p4cc.planning.goal import read_goal
 from p4cc.planning.hosts import Hosts, some
 from p4cc.planning.htsim_flows import read_connection_matrix
 from p4cc.planning.ns3_flows import Ns3Path, read_ns3_flows, read_ns3_paths
+from p4cc.planning.operations import add_job, graph_of_scenario, hosts_by_rank
 from p4cc.planning.pair_matrix import gap_description, matrix_description, size_description
 from p4cc.planning.path_choice import PathChoice
+from p4cc.planning.simai_workload import read_simai_workload
 from p4cc.planning.user_packets import UserPackets
+from p4cc.scenario.operations import ChakraTraffic, GoalTraffic, OperationsTraffic, SimaiTraffic
 from p4cc.scenario.pairs import CdfGap, DrawnMatrix, ExponentialGap, FileMatrix, LognormalGap, PairGap
 from p4cc.scenario.sizes import CdfSize, FixedSize, FlowSize, UniformSize
 from p4cc.scenario.traffic import (
@@ -38,10 +43,11 @@ from topos import shortest_routes
 from topos.loaders.ns3 import host_name, switch_name
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
     from pathlib import Path
 
     from p4cc import spec
+    from p4cc.planning.operation_graph import OperationGraph
     from p4cc.planning.programs import HeaderTypes
     from p4cc.scenario.base import Sender
     from p4cc.scenario.expand import Case
@@ -55,6 +61,7 @@ class TrafficPlan:
     flows: list[spec.FlowSpec] = field(default_factory=list["spec.FlowSpec"])
     rounds: list[spec.RoundsSpec] = field(default_factory=list["spec.RoundsSpec"])
     collectives: list[spec.CollectiveSpec] = field(default_factory=list["spec.CollectiveSpec"])
+    jobs: list[spec.JobSpec] = field(default_factory=list["spec.JobSpec"])
     arrivals: list[spec.ArrivalsSpec] = field(default_factory=list["spec.ArrivalsSpec"])
     pairs: list[spec.PairsSpec] = field(default_factory=list["spec.PairsSpec"])
     bursts: list[spec.BurstsSpec] = field(default_factory=list["spec.BurstsSpec"])
@@ -137,6 +144,20 @@ class _Planner:
                 self._bursts(item)
             case CollectiveTraffic() as item:
                 self._collective(item)
+            case OperationsTraffic() as item:
+                graph, hosts = graph_of_scenario(item, self.hosts)
+                self._job(graph, hosts)
+            case GoalTraffic() as item:
+                file = find_named(item.file, self.scenario, what="GOAL schedule", key=f"{self.key}.file")
+                graph = read_goal(file)
+                self._job(graph, hosts_by_rank(graph, item.ranks, self.hosts, "ranks"))
+            case ChakraTraffic() as item:
+                self._chakra(item)
+            case SimaiTraffic() as item:
+                file = find_named(item.file, self.scenario, what="workload", key=f"{self.key}.file")
+                hosts = self.hosts.several("ranks", item.ranks, self.topology.host_names)
+                graph = read_simai_workload(file, len(hosts))
+                self._job(graph, hosts_by_rank(graph, item.ranks, self.hosts, "ranks"))
 
     def _incast(self, item: IncastTraffic) -> None:
         destination = self.hosts.one("destination", item.destination, self.topology.roles.receivers)
@@ -295,10 +316,17 @@ class _Planner:
         file = find_named(item.file, self.scenario, what="connection matrix", key=f"{self.key}.file")
         hosts = self.topology.host_names
         common = self._common()
-        for flow in read_connection_matrix(file, leave_out_prio=item.prio == "leave_out").flows:
+        matrix = read_connection_matrix(file, leave_out_prio=item.prio == "leave_out")
+        for flow in matrix.flows:
             if (most := max(flow.source, flow.destination)) >= len(hosts):
                 remedy = f"give a topology of more hosts; this one has {len(hosts)}, numbered from 0"
                 raise UserError(f"there is no host {most}", place=f"{file}:{flow.line}", remedy=remedy)
+        graph = matrix.graph()
+        if graph.operations:
+            if item.deadline is not None:
+                raise self.hosts.error("deadline", "flows with triggers have no deadline", "remove the deadline")
+            self._job(graph, hosts)
+        for flow in matrix.plain_flows:
             added: spec.FlowSpec = {
                 **common,
                 "id": len(self.plan.flows) + 1,
@@ -442,6 +470,34 @@ class _Planner:
                     "window": item.window,
                 }
             )
+
+    def _chakra(self, item: ChakraTraffic) -> None:
+        key = f"{self.key}.file"
+        first = find_named(item.file, self.scenario, what="execution trace", key=key)
+        count = len(traces(first)) if item.ranks is None else len(self.hosts.several("ranks", item.ranks))
+        paths = [first] + [
+            find_named(trace_of(item.file, rank), self.scenario, what="execution trace", key=key)
+            for rank in range(1, count)
+        ]
+        groups: dict[str, tuple[int, ...]] = {}
+        if item.groups is not None:
+            key = f"{self.key}.groups"
+            groups = read_groups(find_named(item.groups, self.scenario, what="file of groups", key=key), len(paths))
+        graph = read_chakra(paths, groups)
+        self._job(graph, hosts_by_rank(graph, item.ranks, self.hosts, "ranks"))
+
+    def _job(self, graph: OperationGraph, hosts: Sequence[str]) -> None:
+        """Adds operations whose ranks are these hosts."""
+        common = self._common()
+        job: spec.JobSpec = {
+            "name": self.item.label,
+            "hosts": [],
+            "operations": [],
+            "start_ns": common["start_ns"],
+            "algorithm": common["algorithm"],
+            "priority": common["priority"],
+        }
+        add_job(graph, hosts, job, self.plan.collectives, self.plan.jobs)
 
     def _end_ns(self, item: PoissonTraffic | PairsTraffic | BurstsTraffic) -> int:
         return self.case.scenario.stop_ns if item.end_ns is None else item.end_ns

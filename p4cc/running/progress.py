@@ -10,9 +10,6 @@ from collections.abc import Callable, Generator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 
-from rich.console import Console
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, ProgressColumn, Task, TextColumn, TimeRemainingColumn
-
 from p4cc.digits import digits
 from p4cc.running.notebook import cell, in_notebook
 
@@ -107,25 +104,6 @@ class Runs:
             return self.done + sum(moment.share for moment in self._under_way.values())
 
 
-class _Rate(ProgressColumn):
-    """Packet-hops per second since the start."""
-
-    def render(self, task: Task) -> str:
-        """The rate, if known."""
-        elapsed, hops = task.elapsed or 0.0, int(task.fields.get("hops", 0))
-        return f"{hops / elapsed / 1e6:.2f} M packet-hops/s" if elapsed > 0 and hops else ""
-
-
-@contextmanager
-def counted(label: str, total: int, quiet: bool) -> Generator[Callable[[str], None]]:
-    """Shows a bar of `total` steps with the time left; the yielded function advances it and names the finished step."""
-    console = Console(stderr=True)
-    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
-    with Progress(*columns, console=console, transient=True, disable=quiet or not console.is_terminal) as bar:
-        task = bar.add_task(label, total=total)
-        yield lambda step: bar.update(task, advance=1, description=step)
-
-
 @contextmanager
 def progress(total: int, quiet: bool) -> Generator[Runs]:
     """Shows the progress of `total` runs, the rate in packet-hops per second, and the time left."""
@@ -139,25 +117,13 @@ def progress(total: int, quiet: bool) -> Generator[Runs]:
         finally:
             bar.end()
         return
-    console = Console(stderr=True)
-    if not console.is_terminal:
+    # Bars take a while to import; quiet runs need not wait for them.
+    from p4cc.running.bars import runs_bar, terminal
+
+    if (console := terminal()) is None:
         yield Runs(total, _Lines())
         return
-    columns = (
-        TextColumn("{task.fields[runs]}"), BarColumn(), _Rate(), TimeRemainingColumn(), TextColumn("{task.description}")
-    )  # fmt: skip
-    with Progress(*columns, console=console, transient=True) as bar:
-        task = bar.add_task("", total=total, runs=f"0/{total} runs")
-
-        def show(runs: Runs) -> None:
-            bar.update(
-                task,
-                completed=runs.completed,
-                description=runs.last,
-                runs=runs.counts,
-                hops=runs.packet_hops,
-            )
-
+    with runs_bar(console, total) as show:
         yield Runs(total, show)
 
 

@@ -11,6 +11,7 @@ from pydantic import Discriminator, Field, Tag, model_validator
 
 from p4cc.scenario.base import KIND, FlowBytes, Hosts, Model, TimeNs, kinds
 from p4cc.scenario.collective import CollectiveTraffic
+from p4cc.scenario.operations import ChakraTraffic, GoalTraffic, OperationsTraffic, SimaiTraffic
 from p4cc.scenario.pairs import DrawnMatrix, Matrix
 from p4cc.scenario.rpc import RpcTraffic
 from p4cc.scenario.sizes import FlowSize
@@ -175,10 +176,11 @@ class Ns3Traffic(FlowTraffic):
 
 
 class HtsimTraffic(FlowTraffic):
-    """The flows of a connection matrix of htsim (`.cm`), with ends, sizes and start times.
+    """The flows of a connection matrix of htsim (`.cm`), with ends, sizes, start times and triggers.
 
     Node i is the topology's host number i, counted from 0: `h<i>` in a topology of kind `htsim`. `start_ns` is added to
-    the times in the file. Source: docs/algorithms/traffic.md#connection-matrix.
+    the times in the file. The flows of a file with triggers are operations of a job. Source:
+    docs/algorithms/traffic.md#connection-matrix.
     """
 
     kind: Annotated[Literal["htsim"], KIND] = "htsim"  # pyright: ignore[reportIncompatibleVariableOverride]
@@ -265,6 +267,10 @@ FlowItem = (
     | PairsTraffic
     | BurstsTraffic
     | CollectiveTraffic
+    | OperationsTraffic
+    | GoalTraffic
+    | ChakraTraffic
+    | SimaiTraffic
 )
 """Kinds whose packets belong to flows."""
 TrafficItem = Annotated[FlowItem | PacketsTraffic | ReplayTraffic, Field(discriminator="kind")]

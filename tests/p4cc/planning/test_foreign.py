@@ -20,6 +20,14 @@ SIMAI = (
     "6 2 1 1 6 A100\n4 5\n0 4 2880Gbps 25ns 0\n1 4 2880Gbps 25ns 0\n"
     "0 5 200Gbps 1us 0\n1 5 200Gbps 1us 0\n2 5 200Gbps 1us 0\n3 5 200Gbps 1us 0\n"
 )
+GOAL = (
+    "num_ranks 2\nrank 0 {\nl1: calc 900 cpu 0\nl2: send 50000b to 1 tag 3\nl2 requires l1\n}\n"
+    "rank 1 {\nl1: recv 50000b from 0 tag 3\n}\n"
+)
+WORKLOAD = (
+    "HYBRID_TRANSFORMER_FWD_IN_BCKWD model_parallel_NPU_group: 2 ep: 1 pp: 1 vpp: 1 ga: 1 all_gpus: 4 checkpoints: 0 "
+    "checkpoint_initiates: 0\n1\nmlp -1 1000 ALLGATHER 40960 900 REDUCESCATTER 40960 800 ALLREDUCE 81920 100\n"
+)
 FLOWS = "2\n0 1 3 100 5000 2\n1 0 3 100 5000 2.000001\n"
 
 
@@ -40,6 +48,8 @@ def written(folder: Path, name: str, data: bytes | str) -> Path:
         ("a.txt", NS3.replace("3 1 2", "3 1 1 2"), "a topology of ns3-datacenter"),
         ("a.txt", SIMAI, "a topology of SimAI"),
         ("a.txt", FLOWS, "a flow file of HPCC's ns-3"),
+        ("a.txt", WORKLOAD, "a workload of SimAI or ASTRA-sim"),
+        ("a.txt", GOAL, "a GOAL schedule (LogGOPSim, ATLAHS)"),
         ("a.txt", "TOPOLOGY_FILE mix/fat.txt\n", "a configuration of HPCC's ns-3"),
     ],
 )
@@ -56,9 +66,14 @@ def test_files_are_known_by_their_text(tmp_path: Path, name: str, data: bytes | 
     ("name", "text", "place", "cause"),
     [
         ("a.txt", "# x\n0 0.0\n10000 0.15\n", ":2", "seems to be a distribution"),
-        ("a.goal", "\nnum_ranks 8\n\nrank 0 {\n", ":2", "seems to be a GOAL schedule (LogGOPSim, ATLAHS)"),
-        ("a.txt", "HYBRID_TRANSFORMER_FWD_IN_BCKWD model_parallel_NPU_group: 8\n52\n", ":1", "a workload of SimAI"),
-        ("a.et", "\x08\x01", "", "an execution trace of Chakra"),
+        ("a.goal", "\nnum_ranks 8\n\nrank 0 {\n", ":5", "the block of rank 0 has no end (a GOAL schedule"),
+        ("a.txt", GOAL.replace("calc 900", "calc x"), ":3", "is not an operation (a GOAL schedule"),
+        ("a.bin", "num_ranks 2\0", "", "it seems to be GOAL's binary form"),
+        ("a.txt", "HYBRID_TRANSFORMER model_parallel_NPU_group: 8\n52\n", ":2", "0 of the 52 layers that it promi"),
+        ("a.txt", "HYBRID_DLRM\n1\n", ":1", "HYBRID_DLRM overlaps layers in an order of its own"),
+        ("a.txt", WORKLOAD.replace(" all_gpus: 4", ""), ":1", "the file has no all_gpus (a workload of SimAI"),
+        ("a.et", "\x08\x01", "", "does not end in .0.et (an execution trace of Chakra (ASTRA-sim))"),
+        ("a.0.et", "\x08\x01", "", "message 0 goes on beyond the end of the file (an execution trace of Chakra"),
         ("a.txt", "hello\n", ":1", "'hello' begins no file that p4cc reads"),
         ("a.txt", NS3.replace("1 2 25Gbps", "1 2 25Gb"), ":4", "the rate is '25Gb' (a topology of HPCC's ns-3)"),
         ("a.txt", NS3.replace("1 2 25", "0 2 25"), ":4", "'h0' has 2 links; 2 hosts have none or several (a topology"),
@@ -136,6 +151,10 @@ def test_an_imported_matrix_runs_on_an_imported_tree(tmp_path: Path) -> None:
         ("ns3.txt", NS3, None),
         ("simai.txt", SIMAI, None),
         ("flow.txt", FLOWS, NS3),
+        ("x.goal", GOAL, None),
+        ("x.txt", WORKLOAD, None),
+        ("x.txt", WORKLOAD.replace(" all_gpus: 4", ""), TOPO),
+        ("x.goal", GOAL, TOPO),
         ("x.csv", TABLE, TOPO),
     ],
 )
@@ -149,6 +168,18 @@ def test_what_is_imported_is_a_scenario_that_runs(
     made = p4cc("import", name, "mine.yaml", *named, folder=tmp_path, env=BARE)
     assert made.returncode == 0, made.stderr
     run_scenario(RunRequest(tmp_path / "mine.yaml", out=tmp_path / "out", figures=False))
+
+
+def test_an_imported_matrix_with_triggers_runs_to_its_end(tmp_path: Path) -> None:
+    chain = [f"{n}->{n + 1} id {n + 1} {'start 0' if n == 0 else f'trigger {n}'} size 3000000" for n in range(15)]
+    lines = [line + (f" send_done_trigger {n + 1}" if n < 14 else "") for n, line in enumerate(chain)]
+    triggers = [f"trigger id {n + 1} oneshot" for n in range(14)]
+    text = "\n".join(["Nodes 16", "Connections 15", "Triggers 14", *lines, *triggers])
+    written(tmp_path, "x.cm", text)
+    made = import_foreign(tmp_path / "x.cm", None, str)
+    (tmp_path / "mine.yaml").write_text(made.text(), encoding="utf-8")
+    ran = Ran(run_scenario(RunRequest(tmp_path / "mine.yaml", out=tmp_path / "out", figures=False)))
+    assert ran.table("jobs").select("operations", "ended").row(0) == (15, 15)
 
 
 def test_a_wrong_topology_is_named(tmp_path: Path) -> None:

@@ -13,11 +13,15 @@ from hypothesis import strategies as st
 from p4cc.errors import UserError
 from p4cc.planning.capture import read_capture
 from p4cc.planning.cdf_file import read_cdf, read_gap_cdf
+from p4cc.planning.chakra import read_chakra, read_groups
 from p4cc.planning.flow_table import read_flow_table
 from p4cc.planning.foreign import import_foreign
+from p4cc.planning.goal import read_goal
 from p4cc.planning.htsim_flows import read_connection_matrix
 from p4cc.planning.ns3_flows import read_ns3_flows, read_ns3_paths
 from p4cc.planning.pair_matrix import gap_description, read_matrix, size_description
+from p4cc.planning.simai_workload import read_simai_workload
+from tests.p4cc.planning.chakra_traces import trace
 from topos import TopologyError
 from topos.loaders.htsim import read_htsim_topology
 from topos.loaders.imported import load_lab
@@ -41,6 +45,20 @@ TOPO = (
 )
 CM = b"# all\nNodes 16\nConnections 2\n0->13 id 1 start 0 size 2000000\n13->0 start 1000000 size 0\n"
 TABLE = b"src,dst,size_bytes,start_ns,priority,class,deadline_ns\nh0,h1,5000,0,3,query,1000\nh1,h0,7000,10,,,\n"
+TRIGGERS = (
+    b"Nodes 16\nConnections 3\nTriggers 2\n0->1 id 1 start 0 size 9000 send_done_trigger 1\n"
+    b"2->3 id 2 trigger 1 size 9 recv_done_trigger 2\n3->2 id 3 trigger 2 size 8\n"
+    b"trigger id 1 oneshot\ntrigger id 2 barrier count 1\n"
+)
+GOAL = (
+    b"num_ranks 2\n// two ranks\nrank 0 {\nl1: calc 900 cpu 1\nl2: send 8b to 1 tag 3 cpu 0 nic 0\nl2 requires l1\n}\n"
+    b"/* the\nother */ rank 1 {\nl1: recv 8b from 0 tag 3\nl2: calc 5\nl2 irequires l1\n}\n"
+)
+WORKLOAD = (
+    b"HYBRID_TRANSFORMER_FWD_IN_BCKWD model_parallel_NPU_group: 2 ep: 1 all_gpus: 4 checkpoints: 1 0 "
+    b"checkpoint_initiates: 1 1\n2\nmlp -1 1000 ALLGATHER 40960 900 REDUCESCATTER 40960 800 ALLREDUCE 81920 100\n"
+    b"moe -1 10 NONE 0 9 ALLTOALL_EP 4096 8 NONE 0 1\n"
+)
 READERS: dict[str, tuple[bytes, Callable[[Path], object]]] = {
     "cdf": (CDF, read_cdf),
     "gaps": (CDF, read_gap_cdf),
@@ -54,6 +72,13 @@ READERS: dict[str, tuple[bytes, Callable[[Path], object]]] = {
     ),
     "htsim topology": (TOPO, lambda path: read_htsim_topology(read_text(path), str(path))),
     "htsim flows": (CM, read_connection_matrix),
+    "htsim triggers": (TRIGGERS, lambda path: read_connection_matrix(path).graph()),
+    "goal": (GOAL, read_goal),
+    "imported goal": (GOAL, lambda path: import_foreign(path, None, str)),
+    "chakra": (b"".join(trace(0, 1)), lambda path: read_chakra([path])),
+    "groups": (b'{"1": [0, 1], "2": [1]}', lambda path: read_groups(path, 2)),
+    "workload": (WORKLOAD, read_simai_workload),
+    "imported workload": (WORKLOAD, lambda path: import_foreign(path, None, str)),
     "flow table": (TABLE, read_flow_table),
     "imported topology": (TOPO, lambda path: import_foreign(path, None, str)),
     "imported flows": (CM, lambda path: import_foreign(path, None, str)),

@@ -32,6 +32,8 @@ pub(crate) struct FlowPlan {
     pub is_read: bool,
     pub member: Option<RoundMember>,
     pub step: Option<StepMember>,
+    /// The send of a job that it carries.
+    pub operation: Option<u32>,
 }
 
 impl FlowPlan {

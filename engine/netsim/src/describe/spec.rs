@@ -19,7 +19,7 @@ use serde::{Deserialize, Serialize};
 use crate::SpecError;
 pub use crate::describe::limits::{MAX_FAULTS, MAX_FLOW_BYTES, MAX_FLOWS, MAX_NODES, MAX_TIME_NS};
 use crate::traffic::{
-    ArrivalsSpec, BurstsSpec, CollectiveSpec, DeadlineSpec, PacketsSpec, PairsSpec, RoundsSpec,
+    ArrivalsSpec, BurstsSpec, CollectiveSpec, DeadlineSpec, JobSpec, PacketsSpec, PairsSpec, RoundsSpec,
 };
 
 /// A network and its traffic.
@@ -51,7 +51,10 @@ pub struct NetworkSpec {
     /// Collectives of groups of hosts; their flows are numbered after those of rounds.
     #[serde(default)]
     pub collectives: Vec<CollectiveSpec>,
-    /// Poisson arrivals, drawn anew for each seed; their flows are numbered after those of collectives.
+    /// Operations that wait for each other; their flows are numbered after those of collectives.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub jobs: Vec<JobSpec>,
+    /// Poisson arrivals, drawn anew for each seed; their flows are numbered after those of jobs.
     #[serde(default)]
     pub arrivals: Vec<ArrivalsSpec>,
     /// Traffic between pairs of hosts, drawn anew for each

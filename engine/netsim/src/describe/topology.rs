@@ -32,6 +32,7 @@ use crate::error::{SpecError, refuse};
 use crate::traffic::arrivals::ArrivalsPlan;
 use crate::traffic::bursts::BurstsPlan;
 use crate::traffic::collective::CollectivePlan;
+use crate::traffic::jobs::JobsPlan;
 use crate::traffic::packets::PacketsPlan;
 use crate::traffic::pairs::PairsPlan;
 use crate::traffic::rounds::RoundsPlan;
@@ -96,6 +97,7 @@ pub(crate) struct Topology {
     pub flows: Arc<Vec<FlowPlan>>,
     pub rounds: Vec<RoundsPlan>,
     pub collectives: Vec<CollectivePlan>,
+    pub jobs: JobsPlan,
     pub arrivals: Vec<ArrivalsPlan>,
     pub pairs: Vec<PairsPlan>,
     pub bursts: Vec<BurstsPlan>,
@@ -317,6 +319,7 @@ impl Topology {
         check_reads(spec)?;
         check_labels("rounds", spec.rounds.iter().map(|spec| spec.name.as_str()))?;
         check_labels("collectives", spec.collectives.iter().map(|spec| spec.name.as_str()))?;
+        check_labels("jobs", spec.jobs.iter().map(|spec| spec.name.as_str()))?;
         check_labels("arrivals", spec.arrivals.iter().map(|spec| spec.name.as_str()))?;
         check_labels("pairs", spec.pairs.iter().map(|spec| spec.name.as_str()))?;
         check_labels("bursts", spec.bursts.iter().map(|spec| spec.name.as_str()))?;
@@ -333,6 +336,8 @@ impl Topology {
         self.collectives = plans(&spec.collectives, |i, job| {
             CollectivePlan::new(i, job, &resolver, next_id(&flows)?, &mut flows)
         })?;
+        let first_id = next_id(&flows)?;
+        self.jobs = JobsPlan::new(&spec.jobs, &self.collectives, &resolver, first_id, &mut flows)?;
         self.arrivals = plans(&spec.arrivals, |i, arrivals| ArrivalsPlan::new(i, arrivals, &resolver))?;
         let rates: Vec<Rate> = self.hosts.iter().map(|host| host.rate).collect();
         self.pairs = plans(&spec.pairs, |i, pairs| PairsPlan::new(i, pairs, &rates, &resolver))?;
@@ -404,6 +409,10 @@ fn check_reads(spec: &NetworkSpec) -> Result<(), SpecError> {
     if let Some(i) = spec.collectives.iter().position(|spec| reads(&spec.algorithm)) {
         let cause = "pieces of a collective are written, not read";
         return refuse(format!("collectives[{i}].algorithm"), cause, "name a sender without reads");
+    }
+    if let Some(i) = spec.jobs.iter().position(|spec| reads(&spec.algorithm)) {
+        let cause = "sends of a job are written, not read";
+        return refuse(format!("jobs[{i}].algorithm"), cause, "name a sender without reads");
     }
     let name = spec.rdma.iter().find(|(_, sender)| sender.reads).map(|(name, _)| name);
     match name.filter(|_| spec.headers.is_some()) {

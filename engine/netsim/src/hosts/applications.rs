@@ -1,16 +1,22 @@
-//! Applications that tie flows together: rounds of requests and answers, and steps of collectives.
+//! Applications that tie flows together: rounds of requests and answers, steps of collectives, operations of
+//! jobs.
+
+use std::collections::VecDeque;
 
 use p4cc_units::Time;
 
 use crate::context::Context;
 use crate::describe::{FlowPlan, RoundMember, StepMember, Topology};
+use crate::events::Timer;
 use crate::traffic::collective::Collective;
+use crate::traffic::jobs::{Event, Jobs, Step};
 use crate::traffic::rounds::{Next, Rounds, RoundsPlan};
 
-/// What ties flows together: rounds of requests and answers, and steps of collectives.
+/// What ties flows together.
 pub(crate) struct Applications {
     pub rounds: Vec<Rounds>,
     pub collectives: Vec<Collective>,
+    pub jobs: Jobs,
 }
 
 /// Schedules that a flow's application acts.
@@ -28,6 +34,7 @@ impl Applications {
         Self {
             rounds: topology.rounds.iter().map(|plan| Rounds::new(plan, seed)).collect(),
             collectives: topology.collectives.iter().map(Collective::new).collect(),
+            jobs: Jobs::new(&topology.jobs),
         }
     }
 
@@ -41,14 +48,59 @@ impl Applications {
         for (run, job) in self.collectives.iter_mut().zip(&cx.topology.collectives) {
             run.first_sends(job).into_iter().for_each(|(flow, at)| schedule(cx, plans, at, flow));
         }
+        let steps = self.jobs.first_steps(&cx.topology.jobs);
+        self.take_steps(cx, plans, steps);
     }
 
     /// A connection of a collective brought bytes to its rank, which may send its next pieces.
     pub fn on_step(&mut self, cx: &mut Context<'_>, plans: &[FlowPlan], member: StepMember, delivered: u64) {
         let job = member.job as usize;
         let (plan, now) = (&cx.topology.collectives[job], cx.now());
-        for (flow, at) in self.collectives[job].on_delivered(plan, member.connection, delivered, now) {
+        let (run, rank) = (&mut self.collectives[job], plan.receiver(member.connection));
+        let had_ended = run.has_ended(plan, rank);
+        for (flow, at) in run.on_delivered(plan, member.connection, delivered, now) {
             schedule(cx, plans, at, flow);
+        }
+        let ends = !had_ended && run.has_ended(plan, rank);
+        if let Some(operation) = cx.topology.jobs.part(member.job, rank).filter(|_| ends) {
+            self.on_operation(cx, plans, operation, Event::End);
+        }
+    }
+
+    /// An event of an operation: those that wait for it act.
+    pub fn on_operation(&mut self, cx: &mut Context<'_>, plans: &[FlowPlan], operation: u32, event: Event) {
+        let steps = self.jobs.on_event(&cx.topology.jobs, operation, event, cx.now());
+        self.take_steps(cx, plans, steps);
+    }
+
+    /// The time of an operation has come.
+    pub fn on_operation_time(&mut self, cx: &mut Context<'_>, plans: &[FlowPlan], operation: u32) {
+        let steps = self.jobs.on_time(&cx.topology.jobs, operation, cx.now());
+        self.take_steps(cx, plans, steps);
+    }
+
+    fn take_steps(&mut self, cx: &mut Context<'_>, plans: &[FlowPlan], steps: Vec<Step>) {
+        let (topology, now) = (cx.topology, cx.now());
+        let mut steps = VecDeque::from(steps);
+        while let Some(step) = steps.pop_front() {
+            match step {
+                Step::Send(flow) => schedule(cx, plans, now, flow),
+                Step::Wait(operation, at) => {
+                    let node = topology.host_node(topology.jobs.operations[operation as usize].host);
+                    cx.schedule.timer(at, node, Timer::Operation { operation });
+                }
+                Step::TakePart { operation, collective, rank } => {
+                    let place = collective as usize;
+                    let (plan, run) = (&topology.collectives[place], &mut self.collectives[place]);
+                    for (flow, at) in run.open(plan, rank, now) {
+                        schedule(cx, plans, at, flow);
+                    }
+                    // Its last piece may have come before it begins.
+                    if run.has_ended(plan, rank) {
+                        steps.extend(self.jobs.on_event(&topology.jobs, operation, Event::End, now));
+                    }
+                }
+            }
         }
     }
 

@@ -11,6 +11,7 @@ use crate::hosts::rdma::Rdma;
 use crate::hosts::state::Hosts;
 use crate::hosts::window::Window;
 use crate::record::{Activity, NoFlow};
+use crate::traffic::jobs::Event as JobEvent;
 
 impl Hosts {
     /// A packet reaches a host.
@@ -139,6 +140,10 @@ impl Hosts {
         }
         if let Some(step) = plan.step {
             self.applications.on_step(cx, &self.plans, step, delivered);
+            self.progress.operations = self.applications.jobs.open;
+        }
+        if let Some(operation) = plan.operation.filter(|_| plan.size_bytes == Some(delivered)) {
+            self.on_operation(cx, operation, JobEvent::Arrival);
         }
     }
 }

@@ -9,6 +9,7 @@ use crate::hosts::applications::schedule;
 use crate::hosts::flow::Verb;
 use crate::hosts::state::Hosts;
 use crate::record::Activity;
+use crate::traffic::jobs::Event as JobEvent;
 
 impl Hosts {
     /// Schedules what applications do by themselves, at the start of a run.
@@ -22,7 +23,20 @@ impl Hosts {
             }
         }
         self.applications.start(cx, &self.plans);
+        self.progress.operations = self.applications.jobs.open;
         self.schedule_user_packets(cx);
+    }
+
+    /// An event of a job's operation: others that wait for it act.
+    pub(super) fn on_operation(&mut self, cx: &mut Context<'_>, operation: u32, event: JobEvent) {
+        self.applications.on_operation(cx, &self.plans, operation, event);
+        self.progress.operations = self.applications.jobs.open;
+    }
+
+    /// The time of a job's operation has come.
+    pub fn on_operation_time(&mut self, cx: &mut Context<'_>, operation: u32) {
+        self.applications.on_operation_time(cx, &self.plans, operation);
+        self.progress.operations = self.applications.jobs.open;
     }
 
     /// The application of a flow acts. The first time it opens the connection; a flow that does not get all

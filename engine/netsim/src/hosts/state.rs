@@ -17,6 +17,7 @@ use crate::hosts::jitter::Jitter;
 use crate::hosts::new_flow::new_flow;
 use crate::hosts::source::{Source, UserPackets};
 use crate::record::{Activity, HeadersLog, ReceivedLog};
+use crate::traffic::jobs::Event as JobEvent;
 
 /// The hosts of a network.
 pub(crate) struct Hosts {
@@ -43,13 +44,15 @@ pub(crate) struct FlowProgress {
     pub counted: u64,
     /// When the first counted flow began, and how many bytes of all flows had been acknowledged then.
     pub first_begin: Option<(Time, u64)>,
+    /// Operations of jobs that have not ended.
+    pub operations: u64,
 }
 
 impl FlowProgress {
-    /// Whether all counted flows are complete.
+    /// Whether all counted flows are complete, and all operations.
     #[inline]
     pub fn is_complete(&self) -> bool {
-        self.open == 0 && self.counted > 0
+        self.open == 0 && self.operations == 0 && self.counted > 0
     }
 }
 
@@ -88,6 +91,7 @@ impl Hosts {
             flows.push(flow);
         }
         let counted = plans.iter().filter(|plan| plan.is_counted()).count() as u64;
+        let operations = topology.jobs.operations.len() as u64;
         Ok(Self {
             hosts: new_hosts(spec, topology, seed),
             plans,
@@ -95,7 +99,7 @@ impl Hosts {
             connections,
             applications: Applications::new(topology, seed),
             actions: Actions::new(),
-            progress: FlowProgress { open: counted, counted, ..FlowProgress::default() },
+            progress: FlowProgress { open: counted, counted, operations, ..FlowProgress::default() },
         })
     }
 
@@ -119,7 +123,7 @@ impl Hosts {
         self.plans.iter().zip(&self.flows)
     }
 
-    /// Rounds and collectives, to read.
+    /// Rounds, collectives and jobs, to read.
     pub fn applications(&self) -> &Applications {
         &self.applications
     }
@@ -146,6 +150,9 @@ impl Hosts {
     pub(super) fn on_complete(&mut self, cx: &mut Context<'_>, flow: u32) {
         self.flows[flow as usize].finish = Some(cx.now());
         self.on_end(cx, flow);
+        if let Some(operation) = self.plans[flow as usize].operation {
+            self.on_operation(cx, operation, JobEvent::End);
+        }
     }
 
     /// A flow will send no more new data: it is complete, or ended itself early.

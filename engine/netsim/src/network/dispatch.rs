@@ -98,6 +98,7 @@ impl Network {
             (Timer::Close { flow }, _) => hosts.on_close(cx, flow),
             (Timer::DeadlineChange { flow }, _) => hosts.on_deadline_change(flow),
             (Timer::UserPacket { source }, _) => hosts.on_user_packet_due(cx, source),
+            (Timer::Operation { operation }, _) => hosts.on_operation_time(cx, operation),
             (Timer::PauseExpiry { priority, .. }, Node::Host(host)) => {
                 hosts.on_pause_expiry(cx, host, priority);
             }

@@ -5,6 +5,7 @@ mod balance;
 mod captures;
 mod collectives;
 mod headers;
+mod jobs;
 mod look;
 mod news;
 mod pause_frames;

@@ -128,6 +128,7 @@ impl View<'_> {
     pub fn results(&self, observers: &Observers, summary: Summary) -> Results {
         let mut tables = vec![self.flows_table(), self.rounds_table()];
         tables.extend(self.collectives_tables());
+        tables.extend(self.jobs_tables());
         tables.extend(observers.recorder.tables());
         tables.extend([self.ports_table(), self.port_queues_table(), self.links_table(), self.hosts_table()]);
         tables.extend([

@@ -85,6 +85,9 @@ impl Network {
         if !self.topology.collectives.is_empty() {
             return Some("steps of collectives tie hosts together");
         }
+        if !self.topology.jobs.operations.is_empty() {
+            return Some("operations that wait for others tie hosts together");
+        }
         if record.events || record.rtts {
             return Some("events and round-trip times are recorded in the order of all hosts");
         }

@@ -13,6 +13,7 @@ const PORT: &str = "its port's number";
 const CLASS: &str = "the label of the flow's traffic";
 const NOT_COMPLETE: &str = "the flow did not finish before the run ended, or has no size";
 const NOT_FINISHED: &str = "the iteration did not finish";
+const JOB_NOT_FINISHED: &str = "an operation did not end";
 
 /// Defines a table: a row as it is given, and the columns that rows are put into.
 macro_rules! table {
@@ -66,11 +67,13 @@ macro_rules! table {
 }
 
 /// All tables, in the order of results.
-pub const TABLES: [&TableSpec; 31] = [
+pub const TABLES: [&TableSpec; 33] = [
     Flows::SPEC,
     Rounds::SPEC,
     Collectives::SPEC,
     CollectiveSteps::SPEC,
+    Jobs::SPEC,
+    Operations::SPEC,
     Windows::SPEC,
     Queues::SPEC,
     Events::SPEC,
@@ -176,6 +179,37 @@ table! {
         bytes: u64, "bytes", "payload of the piece";
         sent_ns: u64, "ns", "when the application gave the piece to its sender";
         received_ns: Option<u64>, "ns", "when the piece was complete", null "it was not";
+    }
+}
+
+table! {
+    "jobs", per "job of operations", "traffic with operations that wait for others" => JobRow, Jobs {
+        job: str, "", "the label of the job's traffic";
+        operations: u64, "", "its operations";
+        ended: u64, "", "those that ended";
+        start_ns: Option<u64>, "ns", "when the first of them started", null "none did";
+        finish_ns: Option<u64>, "ns", "when the last of them ended", null JOB_NOT_FINISHED;
+        completion_ns: Option<u64>, "ns", "finish_ns - start_ns", null JOB_NOT_FINISHED;
+    }
+}
+
+table! {
+    "operations",
+    per "operation that started",
+    "traffic with operations that wait for others" => OperationRow, Operations {
+        job: str, "", "the label of the job's traffic";
+        operation: str, "", "its name, or its number in the job, from 0";
+        kind: str, "", "`send`, `compute` or `collective`";
+        host: str, "", "the host that sends, computes or takes part";
+        peer: str, "", "the host that a send goes to; empty for others";
+        flow_id: Option<u64>, "", "the flow of a send", null "it is not a send";
+        collective: str, "", "the job of `collectives` that the host takes part in; empty for others";
+        start_ns: u64, "ns", "when it started";
+        arrival_ns: Option<u64>, "ns",
+            "when the last byte arrived at the receiver", null "it did not, or it is not a send";
+        end_ns: Option<u64>, "ns",
+            "when the last byte was acknowledged, the time was over, or the last piece came in",
+            null "it did not end";
     }
 }
 

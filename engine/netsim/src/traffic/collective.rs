@@ -83,6 +83,9 @@ pub struct CollectiveSpec {
     /// When the first iteration begins.
     #[serde(default)]
     pub start_ns: u64,
+    /// Each rank begins when an operation of a job says so.
+    #[serde(default)]
+    pub waits: bool,
     /// Name in `algorithms` or `rdma`.
     pub algorithm: String,
     /// Traffic class on the wire, 0 (lowest) to 7.
@@ -211,6 +214,16 @@ impl CollectivePlan {
         self.first + self.sends[(rank * self.steps + step) as usize]
     }
 
+    /// Steps of all iterations.
+    fn all_steps(&self) -> u64 {
+        u64::from(self.steps) * u64::from(self.spec.iterations)
+    }
+
+    /// The rank that a connection leads to.
+    pub fn receiver(&self, connection: u32) -> u32 {
+        self.connections[connection as usize].to
+    }
+
     /// Rank and bytes of what a rank sends in a step.
     pub fn send(&self, rank: u32, step: u32) -> (u32, u64) {
         send(&self.spec, rank, step)
@@ -295,6 +308,8 @@ struct Rank {
     whole: u64,
     /// Since when it may send in its iteration.
     begin: Time,
+    /// Whether it has begun.
+    is_open: bool,
 }
 
 /// A job in one run.
@@ -309,7 +324,8 @@ pub(crate) struct Collective {
 
 impl Collective {
     pub fn new(plan: &CollectivePlan) -> Self {
-        let rank = Rank { begin: Time::from_ns(plan.spec.start_ns), ..Rank::default() };
+        let begin = Time::from_ns(plan.spec.start_ns);
+        let rank = Rank { begin, is_open: !plan.spec.waits, ..Rank::default() };
         let all = plan.sends.len() * plan.spec.iterations as usize;
         Self {
             steps: vec![StepTimes::default(); all],
@@ -327,6 +343,19 @@ impl Collective {
     /// What ranks send without waiting: the flows that act, and when.
     pub fn first_sends(&mut self, plan: &CollectivePlan) -> Vec<(u32, Time)> {
         (0..plan.ranks()).flat_map(|rank| self.sends(plan, rank, Time::ZERO)).collect()
+    }
+
+    /// A rank that waited begins: the flows that act, and when.
+    pub fn open(&mut self, plan: &CollectivePlan, rank: u32, now: Time) -> Vec<(u32, Time)> {
+        let one = &mut self.ranks[rank as usize];
+        (one.is_open, one.begin) = (true, now);
+        self.sends(plan, rank, now)
+    }
+
+    /// Whether a rank has begun, sent all and received all.
+    pub fn has_ended(&self, plan: &CollectivePlan, rank: u32) -> bool {
+        let (rank, all) = (&self.ranks[rank as usize], plan.all_steps());
+        rank.is_open && rank.sent == all && rank.whole == all
     }
 
     /// Bytes of a connection reached their rank, `delivered` in all: the flows that act then, and when.
@@ -370,7 +399,7 @@ impl Collective {
         let all = per_iteration * u64::from(plan.spec.iterations);
         let at = now.max(rank.begin);
         let mut sends = Vec::new();
-        while rank.sent < all {
+        while rank.is_open && rank.sent < all {
             let (iteration, step) = (rank.sent / per_iteration, rank.sent % per_iteration);
             let needed = iteration * per_iteration + (step + 1).saturating_sub(u64::from(plan.spec.window));
             if rank.whole < needed {
@@ -399,6 +428,7 @@ mod tests {
             compute_ns: 7,
             window,
             start_ns: 5,
+            waits: false,
             algorithm: "sender".to_owned(),
             priority: 0,
         };

@@ -8,6 +8,7 @@
 //! | `bursts` | incasts at random times | before the run |
 //! | `rounds` | barrier rounds of requests and answers | in the run, by what the network delivers |
 //! | `collective` | steps that wait for the steps before | in the run, by what the network delivers |
+//! | `jobs` | operations that wait for others | in the run, by what the network delivers |
 //! | `packets` | packets of the user's own, of no flow | nothing is drawn |
 //! | `size`, `deadline`, `model` | what several models use | - |
 //!
@@ -20,6 +21,7 @@ pub(crate) mod bursts;
 pub(crate) mod collective;
 pub(crate) mod deadline;
 mod gap;
+pub(crate) mod jobs;
 mod matrix;
 mod model;
 pub(crate) mod packets;
@@ -32,6 +34,7 @@ pub use bursts::BurstsSpec;
 pub use collective::{CollectiveSpec, Operation, Schedule};
 pub use deadline::{DeadlineChangeSpec, DeadlineSpec};
 pub use gap::{GapPoint, GapSpec};
+pub use jobs::{JobSpec, OperationSpec, Work};
 pub use matrix::{MatrixSpec, PairSpec, SizeClass};
 pub use packets::{FrameSpec, PacketsSpec};
 pub use pairs::{PairsSpec, Pattern};

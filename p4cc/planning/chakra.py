@@ -1,0 +1,358 @@
+"""Execution traces of Chakra, as ASTRA-sim reads them: one file for each rank (docs/algorithms/traffic.md#chakra).
+
+A file is a sequence of protobuf messages, each after its length: metadata, then nodes. A node waits for its data
+dependencies, as in ASTRA-sim; control dependencies are not looked at. Computing and memory nodes take the time that the
+trace has. Nodes of collectives are matched over the ranks of their group in the order of the files.
+"""
+
+from __future__ import annotations
+
+import json
+from collections import defaultdict
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from google.protobuf import descriptor_pb2, descriptor_pool, message_factory
+from google.protobuf.message import DecodeError
+
+from p4cc.errors import UserError
+from p4cc.files import MAX_TEXT_BYTES, read_text
+from p4cc.json_data import items, mapping
+from p4cc.planning.operation_graph import MAX_RANKS, CollectiveOperation, Group, OperationGraph
+from p4cc.scenario.base import MAX_FLOW_BYTES, MAX_TIME_NS
+from topos.loaders.words import shown
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping, Sequence
+    from pathlib import Path
+
+    from p4cc import spec
+    from p4cc.json_data import JsonValue
+
+MAX_TAG = (1 << 64) - 1
+_MAX_VARINT_BYTES = 5
+_METADATA, _LOAD, _STORE, _COMPUTE, _SEND, _RECEIVE, _COLLECTIVE = range(1, 8)
+_TIMED = (_LOAD, _STORE, _COMPUTE)
+_ALL_GATHER, _BROADCAST = 2, 5
+_OPERATIONS: dict[int, CollectiveOperation] = {
+    0: "all_reduce",
+    _ALL_GATHER: "all_gather",
+    6: "all_to_all",
+    7: "reduce_scatter",
+}
+_OTHER_COLLECTIVES = {1: "REDUCE", 3: "GATHER", 4: "SCATTER", 8: "REDUCE_SCATTER_BLOCK", 9: "BARRIER"}
+_ALL = ""
+"""The group of all ranks, which has no name."""
+
+_Type = descriptor_pb2.FieldDescriptorProto
+_VALUES = {
+    "double_val": (3, _Type.TYPE_DOUBLE),
+    "float_val": (5, _Type.TYPE_FLOAT),
+    "int32_val": (7, _Type.TYPE_INT32),
+    "int64_val": (9, _Type.TYPE_INT64),
+    "uint32_val": (11, _Type.TYPE_UINT32),
+    "uint64_val": (13, _Type.TYPE_UINT64),
+    "sint32_val": (15, _Type.TYPE_SINT32),
+    "sint64_val": (17, _Type.TYPE_SINT64),
+    "fixed32_val": (19, _Type.TYPE_FIXED32),
+    "fixed64_val": (21, _Type.TYPE_FIXED64),
+    "sfixed32_val": (23, _Type.TYPE_SFIXED32),
+    "sfixed64_val": (25, _Type.TYPE_SFIXED64),
+    "bool_val": (27, _Type.TYPE_BOOL),
+    "string_val": (29, _Type.TYPE_STRING),
+}
+"""Values of an attribute that a node may have here, by field number; lists are not looked at."""
+
+
+def _node_class() -> Any:
+    """The message of a node, with the fields that are read."""
+    file = descriptor_pb2.FileDescriptorProto(name="p4cc_chakra.proto", package="p4cc.chakra", syntax="proto3")
+    attribute = file.message_type.add(name="Attribute")
+    attribute.field.add(name="name", number=1, type=_Type.TYPE_STRING, label=_Type.LABEL_OPTIONAL)
+    attribute.oneof_decl.add(name="value")
+    for name, (number, kind) in _VALUES.items():
+        attribute.field.add(name=name, number=number, type=kind, label=_Type.LABEL_OPTIONAL, oneof_index=0)
+    node = file.message_type.add(name="Node")
+    node.field.add(name="id", number=1, type=_Type.TYPE_UINT64, label=_Type.LABEL_OPTIONAL)
+    node.field.add(name="name", number=2, type=_Type.TYPE_STRING, label=_Type.LABEL_OPTIONAL)
+    node.field.add(name="type", number=3, type=_Type.TYPE_INT32, label=_Type.LABEL_OPTIONAL)
+    node.field.add(name="data_deps", number=5, type=_Type.TYPE_UINT64, label=_Type.LABEL_REPEATED)
+    inputs = file.message_type.add(name="Inputs")
+    inputs.field.add(name="values", number=1, type=_Type.TYPE_STRING, label=_Type.LABEL_OPTIONAL)
+    node.field.add(
+        name="inputs", number=8, type=_Type.TYPE_MESSAGE, type_name=".p4cc.chakra.Inputs", label=_Type.LABEL_OPTIONAL
+    )
+    node.field.add(name="duration_micros", number=7, type=_Type.TYPE_UINT64, label=_Type.LABEL_OPTIONAL)
+    node.field.add(
+        name="attr",
+        number=10,
+        type=_Type.TYPE_MESSAGE,
+        type_name=".p4cc.chakra.Attribute",
+        label=_Type.LABEL_REPEATED,
+    )
+    pool = descriptor_pool.DescriptorPool()
+    pool.Add(file)  # pyright: ignore[reportUnknownMemberType]
+    return message_factory.GetMessageClass(pool.FindMessageTypeByName("p4cc.chakra.Node"))
+
+
+_NODE = _node_class()
+
+
+@dataclass(frozen=True)
+class _Message:
+    """A send or a receive by its operation."""
+
+    operation: int
+
+
+@dataclass(frozen=True)
+class _Part:
+    """A rank's node of a collective."""
+
+    operation: int
+    kind: CollectiveOperation
+    size_bytes: int
+
+
+class _Reader:
+    """Makes operations of the nodes of all ranks."""
+
+    def __init__(self, paths: Sequence[Path], groups: Mapping[str, tuple[int, ...]]) -> None:
+        self._paths = paths
+        self._groups = dict(groups)
+        self._graph = OperationGraph(len(paths))
+        self._sends: defaultdict[tuple[int, int, int], list[_Message]] = defaultdict(list)
+        self._receives: defaultdict[tuple[int, int, int], list[_Message]] = defaultdict(list)
+        self._parts: defaultdict[str, dict[int, list[_Part]]] = defaultdict(dict)
+
+    def read(self) -> OperationGraph:
+        for rank, path in enumerate(self._paths):
+            self._read_rank(rank, path)
+        if not self._graph.operations:
+            raise UserError("the traces have no nodes", place=str(self._paths[0]), remedy="give whole files")
+        self._match_messages()
+        for group, parts in self._parts.items():
+            self._match_parts(group, parts)
+        return self._graph.check()
+
+    def _read_rank(self, rank: int, path: Path) -> None:
+        numbers: dict[int, int] = {}
+        waiting: list[tuple[int, Sequence[int]]] = []
+        for count, data in enumerate(_messages(path)):
+            if count == 0:
+                # Metadata of the whole trace.
+                continue
+            place = f"{path} node {count}"
+            node = _NODE()
+            try:
+                node.ParseFromString(data)
+            except DecodeError as error:
+                cause = "the message is no node of Chakra"
+                raise UserError(cause, place=place, remedy="give an undamaged trace of Chakra's schema") from error
+            if node.id in numbers:
+                raise UserError(f"node id {node.id} is given twice", place=place, remedy="give each node its own id")
+            numbers[node.id] = self._add(rank, node, place)
+            waiting.append((numbers[node.id], list(node.data_deps)))
+        for operation, of in waiting:
+            for other in of:
+                if other not in numbers:
+                    cause = f"the node waits for node {other}, which the file does not have"
+                    raise UserError(cause, place=self._graph.places[operation], remedy="give the whole file")
+                self._graph.operations[operation].setdefault("after", []).append(numbers[other])
+
+    def _add(self, rank: int, node: Any, place: str) -> int:
+        """The operation of a node."""
+        values = {one.name: getattr(one, which) for one in node.attr if (which := one.WhichOneof("value"))}
+        name = f"{rank}.{node.id}.{node.name}"[:64]
+        duration_ns = _whole(1_000 * node.duration_micros, "duration_micros", 0, MAX_TIME_NS, place)
+        wait: spec.Work = {"kind": "compute", "host": rank, "duration_ns": 0}
+        if node.type in _TIMED:
+            operation: spec.OperationSpec = {"name": name, "work": {**wait, "duration_ns": duration_ns}}
+            if node.type == _COMPUTE:
+                # One processor and one accelerator for each rank, as in ASTRA-sim.
+                operation["unit"] = 2 * rank + bool(values.get("is_cpu_op"))
+            return self._graph.add(operation, place)
+        if node.type in (0, _METADATA):
+            self._groups |= _groups_of(node.inputs.values, self._graph.ranks)
+            return self._graph.add({"name": name, "work": wait}, place)
+        size_bytes = _whole(values.get("comm_size", 0), "comm_size", 0, MAX_FLOW_BYTES, place)
+        if node.type in (_SEND, _RECEIVE):
+            is_send = node.type == _SEND
+            key = "comm_dst" if is_send else "comm_src"
+            peer = _whole(values.get(key, -1), key, 0, self._graph.ranks - 1, place)
+            tag = _whole(values.get("comm_tag", 0), "comm_tag", 0, MAX_TAG, place)
+            if peer == rank:
+                raise UserError(f"rank {rank} sends to itself", place=place, remedy="name another rank")
+            send: spec.Work = {"kind": "send", "src": rank, "dst": peer, "size_bytes": max(size_bytes, 1)}
+            number = self._graph.add({"name": name, "work": send if is_send else wait}, place)
+            ends = (rank, peer, tag) if is_send else (peer, rank, tag)
+            (self._sends if is_send else self._receives)[ends].append(_Message(number))
+            return number
+        if node.type != _COLLECTIVE:
+            cause = f"the node is of type {node.type}, which ASTRA-sim does not run"
+            raise UserError(cause, place=place, remedy="give a trace of computing, memory and communication")
+        return self._collective(rank, name, values, size_bytes, duration_ns, place)
+
+    def _collective(
+        self, rank: int, name: str, values: dict[str, Any], size_bytes: int, duration_ns: int, place: str
+    ) -> int:
+        kind = _whole(values.get("comm_type", -1), "comm_type", 0, 9, place)
+        group = str(values.get("pg_name", _ALL))
+        group = _ALL if group == "0" else group
+        members = self._members(group, place)
+        if rank not in members:
+            cause = f"rank {rank} is not in its group {shown(group)}"
+            raise UserError(cause, place=place, remedy="correct the file of groups")
+        if kind == _BROADCAST or len(members) < 2:
+            # ASTRA-sim lets a broadcast last as long as the trace says.
+            work: spec.Work = {"kind": "compute", "host": rank, "duration_ns": duration_ns}
+            return self._graph.add({"name": name, "work": work}, place)
+        if kind not in _OPERATIONS:
+            cause = f"p4cc has no collective {_OTHER_COLLECTIVES[kind]}"
+            known = ", ".join(_OPERATIONS.values())
+            raise UserError(cause, place=place, remedy=f"give a trace of {known}")
+        # ASTRA-sim counts what a rank of an all-gather has, and the whole buffer of others.
+        whole = size_bytes * len(members) if kind == _ALL_GATHER else size_bytes
+        whole = max(1, _whole(whole, "the size of the buffer", 0, MAX_FLOW_BYTES, place))
+        part: spec.Work = {"kind": "collective", "collective": 0, "rank": members.index(rank)}
+        number = self._graph.add({"name": name, "work": part}, place)
+        self._parts[group].setdefault(rank, []).append(_Part(number, _OPERATIONS[kind], whole))
+        return number
+
+    def _members(self, group: str, place: str) -> tuple[int, ...]:
+        if group == _ALL:
+            return tuple(range(self._graph.ranks))
+        if group not in self._groups:
+            cause = f"there is no group {shown(group)}"
+            raise UserError(cause, place=place, remedy="give ASTRA-sim's file of communicator groups as groups")
+        return self._groups[group]
+
+    def _match_messages(self) -> None:
+        """Each receive waits for the arrival of its send; those of the same ranks and tag are in order."""
+        for key in dict.fromkeys([*self._sends, *self._receives]):
+            sends, receives = self._sends.get(key, []), self._receives.get(key, [])
+            if len(sends) != len(receives):
+                cause = f"{len(sends)} sends from rank {key[0]} to {key[1]} with tag {key[2]}, {len(receives)} receives"
+                place = self._graph.places[(sends or receives)[0].operation]
+                raise UserError(cause, place=place, remedy="give the files of all ranks of one run")
+            for send, receive in zip(sends, receives, strict=True):
+                self._graph.operations[receive.operation].setdefault("after_arrival", []).append(send.operation)
+
+    def _match_parts(self, group: str, parts: dict[int, list[_Part]]) -> None:
+        """The k-th collectives of a group's ranks are one."""
+        members = self._members(group, "")
+        counts = [len(parts.get(rank, ())) for rank in members]
+        if len(set(counts)) > 1:
+            place = self._graph.places[next(iter(parts.values()))[0].operation]
+            cause = f"the ranks of group {shown(group) if group else 'of all'} have {min(counts)} to {max(counts)}"
+            raise UserError(f"{cause} collectives", place=place, remedy="give the files of all ranks of one run")
+        for number in range(counts[0]):
+            together = [parts[rank][number] for rank in members]
+            first = together[0]
+            for part in together:
+                if (part.kind, part.size_bytes) != (first.kind, first.size_bytes):
+                    cause = f"{part.kind} of {part.size_bytes} B meets {first.kind} of {first.size_bytes} B of rank"
+                    place = self._graph.places[part.operation]
+                    raise UserError(f"{cause} {members[0]}", place=place, remedy="give files of one run")
+                work = self._graph.operations[part.operation]["work"]
+                if work["kind"] == "collective":
+                    work["collective"] = len(self._graph.groups)
+            self._graph.groups.append(Group(first.kind, members, first.size_bytes))
+
+
+def _groups_of(values: str, ranks: int) -> dict[str, tuple[int, ...]]:
+    """PyTorch's process groups in a node of metadata, which is text in a list; none where there is something else."""
+    try:
+        plain: JsonValue = json.loads(values[2:-2])
+    except (ValueError, RecursionError):
+        return {}
+    found: dict[str, tuple[int, ...]] = {}
+    for group in map(mapping, items(plain)):
+        listed = items(group.get("ranks")) or range(ranks)
+        members = tuple(dict.fromkeys(rank for rank in listed if isinstance(rank, int) and 0 <= rank < ranks))
+        if "pg_name" in group and len(members) == len(listed):
+            found[str(group["pg_name"])] = members
+    return found
+
+
+def _messages(path: Path) -> Iterator[bytes]:
+    """The messages of a file, each after its length as a varint; raises UserError."""
+    try:
+        if path.stat().st_size > MAX_TEXT_BYTES:
+            cause = f"the trace exceeds {MAX_TEXT_BYTES} bytes"
+            raise UserError(cause, place=str(path), remedy="give a smaller trace")
+        data = path.read_bytes()
+    except OSError as error:
+        raise UserError("cannot read the trace", place=str(path), remedy="give an existing file") from error
+    at, count = 0, 0
+    while at < len(data):
+        length, shift = 0, 0
+        while True:
+            if at == len(data) or shift == 7 * _MAX_VARINT_BYTES:
+                raise _cut(path, count)
+            byte = data[at]
+            at += 1
+            length |= (byte & 0x7F) << shift
+            shift += 7
+            if byte < 0x80:
+                break
+        if length > len(data) - at:
+            raise _cut(path, count)
+        yield data[at : at + length]
+        at += length
+        count += 1
+
+
+def _cut(path: Path, count: int) -> UserError:
+    cause = f"message {count} goes on beyond the end of the file"
+    return UserError(cause, place=str(path), remedy="give a whole trace of Chakra (ASTRA-sim)")
+
+
+def _whole(value: object, key: str, least: int, most: int, place: str) -> int:
+    if isinstance(value, bool) or not isinstance(value, int) or not least <= value <= most:
+        shown_value = "missing" if value == -1 else shown(str(value))
+        remedy = f"give a whole number from {least} to {most}"
+        raise UserError(f"{key} is {shown_value}", place=place, remedy=remedy)
+    return value
+
+
+def read_chakra(paths: Sequence[Path], groups: Mapping[str, tuple[int, ...]] | None = None) -> OperationGraph:
+    """The operations of the ranks that the files are of, in their order; raises UserError with the node of a fault."""
+    return _Reader(paths, groups or {}).read()
+
+
+def read_groups(path: Path, ranks: int) -> dict[str, tuple[int, ...]]:
+    """ASTRA-sim's communicator groups, `{"1": [0, 1]}`; raises UserError."""
+    try:
+        plain: JsonValue = json.loads(read_text(path, "file of groups"))
+    except (ValueError, RecursionError) as error:
+        raise UserError("the file of groups is not JSON", place=str(path), remedy='write {"1": [0, 1]}') from error
+    if not isinstance(plain, dict):
+        raise UserError("the file of groups has no groups", place=str(path), remedy='write {"1": [0, 1]}')
+    groups: dict[str, tuple[int, ...]] = {}
+    for name, members in plain.items():
+        place = f"{path} group {shown(name)}"
+        listed = items(members)
+        if not 1 <= len(listed) <= MAX_RANKS:
+            raise UserError("the group is no list of ranks", place=place, remedy="write [0, 1]")
+        found = tuple(_whole(one, "a rank", 0, ranks - 1, place) for one in listed)
+        if len(set(found)) < len(found):
+            raise UserError("the group has a rank twice", place=place, remedy="name each rank once")
+        groups[name] = found
+    return groups
+
+
+def trace_of(name: str, rank: int) -> str:
+    """The name of a rank's trace after that of rank 0's: `trace.7.et` after `trace.0.et`."""
+    return f"{name.removesuffix('.0.et')}.{rank}.et"
+
+
+def traces(first: Path) -> list[Path]:
+    """The traces beside the one of rank 0, by rank; raises UserError for a name of another form."""
+    if not first.name.endswith(".0.et"):
+        cause = "the name of the file does not end in .0.et"
+        raise UserError(cause, place=str(first), remedy="name the trace of rank 0: trace.0.et, beside trace.1.et")
+    found = [first]
+    while len(found) < MAX_RANKS and (path := first.with_name(trace_of(first.name, len(found)))).is_file():
+        found.append(path)
+    return found

@@ -1,0 +1,324 @@
+"""Workloads of SimAI and of ASTRA-sim's first version, as text (docs/algorithms/traffic.md#simai).
+
+    HYBRID_TRANSFORMER_FWD_IN_BCKWD model_parallel_NPU_group: 8 ep: 1 pp: 1 vpp: 1 ga: 1 all_gpus: 16 checkpoints: 0
+    1
+    mlp -1 1000 ALLGATHER 4096 900 REDUCESCATTER 4096 800 ALLREDUCE 8192 100
+
+A layer has its name, a number that no version reads, and for the forward pass, the gradient of the input and the
+gradient of the weights a computing time in nanoseconds, a collective and its size; then the time of the update. All
+ranks run one program: the layers forward, then backward. What the type of the file says is which collectives wait.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, NoReturn
+
+from p4cc.errors import UserError
+from p4cc.files import read_text
+from p4cc.planning.operation_graph import MAX_RANKS, CollectiveOperation, Group, OperationGraph
+from p4cc.scenario.base import MAX_FLOW_BYTES, MAX_TIME_NS
+from topos.loaders.words import shown
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+    from p4cc import spec
+
+MAX_LAYERS = 1_000_000
+TRANSFORMER, RECOMPUTING = "HYBRID_TRANSFORMER", "HYBRID_TRANSFORMER_FWD_IN_BCKWD"
+DATA, MODEL, MICRO = "DATA", "MODEL", "MICRO"
+TYPES = (TRANSFORMER, RECOMPUTING, DATA, MODEL, MICRO)
+_OTHER_TYPES = {
+    **dict.fromkeys(
+        ("HYBRID_DATA_MODEL", "HYBRID_MODEL_DATA", "HYBRID_CUSTOMIZED"),
+        "takes its groups from the logical dimensions of ASTRA-sim's system file",
+    ),
+    **dict.fromkeys(("HYBRID_DLRM", "HYBRID_DLRM_ENHANCED"), "overlaps layers in an order of its own"),
+    "DISTRIBUTED_INFERENCE": "is a pass without gradients",
+}
+_OPERATIONS: dict[str, CollectiveOperation] = {
+    "ALLREDUCE": "all_reduce",
+    "ALLGATHER": "all_gather",
+    "REDUCESCATTER": "reduce_scatter",
+    "ALLTOALL": "all_to_all",
+}
+_WORDS = 12
+_WHOLE = re.compile(r"[0-9]{1,19}", re.ASCII)
+_FORWARD, _INPUT, _WEIGHT = 0, 1, 2
+_NAMES = ("forward", "input", "weight")
+
+
+@dataclass(frozen=True)
+class _Phase:
+    """Computing time and collective of a layer in one phase."""
+
+    compute_ns: int
+    operation: CollectiveOperation | None
+    domain: str
+    """Which ranks take part: tp, dp, ep, dp_ep or all."""
+    size_bytes: int
+
+
+@dataclass(frozen=True)
+class _Layer:
+    name: str
+    phases: tuple[_Phase, ...]
+    update_ns: int
+    line: int
+
+    def silent(self, phase: int) -> _Layer:
+        """The layer without the collective of a phase."""
+        without = [replace(one, operation=None) if place == phase else one for place, one in enumerate(self.phases)]
+        return replace(self, phases=tuple(without))
+
+
+@dataclass(frozen=True)
+class _Step:
+    """A phase of a layer in the order of the program."""
+
+    layer: _Layer
+    phase: int
+    waits: bool = True
+    """Whether what follows waits for the collective."""
+    joins: bool = False
+    """Whether what follows waits for the collective of the step before."""
+
+
+@dataclass(frozen=True)
+class _Sizes:
+    """Ranks, and how many of them share a layer, an expert and the data."""
+
+    ranks: int
+    tensor: int
+    expert: int
+
+    def group(self, domain: str, rank: int) -> tuple[int, ...]:
+        """The ranks of a rank's group: tensor parallelism joins neighbours, then come experts, then data."""
+        tp, ep = self.tensor, self.expert
+        block = tp * ep
+        match domain:
+            case "all":
+                return tuple(range(self.ranks))
+            case "tp":
+                return tuple(range(rank // tp * tp, rank // tp * tp + tp))
+            case "ep":
+                first = rank // block * block + rank % tp
+                return tuple(range(first, first + block, tp))
+            case "dp_ep":
+                return tuple(range(rank % block, self.ranks, block))
+            case _:
+                return tuple(range(rank % tp, self.ranks, tp))
+
+
+class _Reader:
+    """Lines of a file; each fault is raised at its line."""
+
+    def __init__(self, path: Path, ranks: int | None) -> None:
+        self._path = path
+        self._ranks = ranks
+        self._line = 1
+        self._type = ""
+        self._keys: dict[str, list[int]] = {}
+
+    def read(self) -> OperationGraph:
+        rows = [(line, text.split()) for line, text in self._lines()]
+        if not rows:
+            self._fail("the file is empty", "give a workload of SimAI or ASTRA-sim")
+        self._read_type(*rows[0])
+        self._line = rows[1][0] if len(rows) > 1 else self._line
+        if len(rows) < 2 or len(rows[1][1]) != 1:
+            self._fail("the second line is not the number of layers", "write the number alone")
+        count = self._number("the number of layers", rows[1][1][0], 1, MAX_LAYERS)
+        if count != len(rows) - 2:
+            self._fail(f"the file has {len(rows) - 2} of the {count} layers that it promises", "give the whole file")
+        layers = [self._layer(line, words) for line, words in rows[2:]]
+        self._line = rows[0][0]
+        return _Instances(self._path, self._sizes()).make(list(self._program(layers))).check()
+
+    def _lines(self) -> Iterator[tuple[int, str]]:
+        lines = enumerate(read_text(self._path, "workload").splitlines(), start=1)
+        return ((line, text) for line, text in lines if text.strip())
+
+    def _read_type(self, line: int, words: list[str]) -> None:
+        self._line, self._type = line, words[0]
+        if why := _OTHER_TYPES.get(words[0]):
+            self._fail(f"{words[0]} {why}, which p4cc does not read", f"types that it reads: {', '.join(TYPES)}")
+        if words[0] not in TYPES:
+            self._fail(f"{shown(words[0])} is no type of a workload", f"types: {', '.join(TYPES)}")
+        key = ""
+        for word in words[1:]:
+            if word.endswith(":") or word == "pp_comm":
+                key = word.rstrip(":")
+                self._keys[key] = []
+            elif not key:
+                self._fail(f"{shown(word)} comes before any key", "write KEY: NUMBER after the type")
+            else:
+                self._keys[key].append(self._number(key, word, 0, MAX_FLOW_BYTES))
+
+    def _key(self, key: str, usual: int) -> int:
+        values = self._keys.get(key, [])
+        if len(values) > 1:
+            self._fail(f"{key} has {len(values)} values", "give it one")
+        return values[0] if values else usual
+
+    def _sizes(self) -> _Sizes:
+        given = self._key("all_gpus", 0)
+        ranks = given or self._ranks
+        if ranks is None:
+            self._fail("the file has no all_gpus", "name the hosts of its ranks with ranks")
+        if not 2 <= ranks <= MAX_RANKS:
+            self._fail(f"the workload is for {ranks} GPUs", f"give 2 to {MAX_RANKS}")
+        hybrid = self._type in (TRANSFORMER, RECOMPUTING)
+        tensor = self._key("model_parallel_NPU_group", 1) if hybrid else 1
+        expert = self._key("ep", 1) if hybrid else 1
+        if tensor < 1 or expert < 1 or ranks % (tensor * expert):
+            cause = f"{ranks} GPUs are no multiple of {tensor} (model_parallel_NPU_group) times {expert} (ep)"
+            self._fail(cause, "correct the first line, or ranks")
+        return _Sizes(ranks, tensor, expert)
+
+    def _layer(self, line: int, words: list[str]) -> _Layer:
+        self._line = line
+        if len(words) != _WORDS:
+            cause = f"the layer has {len(words)} words"
+            self._fail(cause, "write NAME -1, three times NS COLLECTIVE BYTES, and NS of the update")
+        phases = tuple(self._phase(phase, *words[2 + 3 * phase : 5 + 3 * phase]) for phase in range(3))
+        update_ns = self._number("the time of the update", words[11], 0, MAX_TIME_NS)
+        return _Layer(words[0], phases, update_ns, line)
+
+    def _phase(self, phase: int, compute: str, collective: str, size: str) -> _Phase:
+        compute_ns = self._number("a computing time", compute, 0, MAX_TIME_NS)
+        size_bytes = self._number("a size", size, 0, MAX_FLOW_BYTES)
+        name, _, suffix = collective.partition("_")
+        if name == "NONE" or size_bytes == 0:
+            return _Phase(compute_ns, None, "", 0)
+        if name not in _OPERATIONS or suffix not in ("", "EP", "DP_EP", "DP"):
+            self._fail(f"{shown(collective)} is no collective", f"collectives: NONE, {', '.join(_OPERATIONS)}, or _EP")
+        usual = "dp" if phase == _WEIGHT else "tp"
+        domain = suffix.lower() or usual
+        if self._type not in (TRANSFORMER, RECOMPUTING):
+            # Pure data parallelism exchanges gradients of weights alone, pure model parallelism all but these.
+            exchanged = {DATA: (_WEIGHT,), MICRO: (_WEIGHT,), MODEL: (_FORWARD, _INPUT)}[self._type]
+            if phase not in exchanged:
+                return _Phase(compute_ns, None, "", 0)
+            domain = "all"
+        return _Phase(compute_ns, _OPERATIONS[name], domain, size_bytes)
+
+    def _program(self, layers: list[_Layer]) -> Iterator[_Step]:
+        """The steps of each rank, in order."""
+        if self._type == MICRO:
+            yield _Step(layers[0], _WEIGHT)
+            return
+        yield from (_Step(layer, _FORWARD) for layer in layers)
+        if self._type == DATA:
+            for number, layer in reversed(list(enumerate(layers))):
+                yield _Step(layer, _WEIGHT, waits=False)
+                if number > 0:
+                    yield _Step(layer, _INPUT)
+            return
+        again = self._recomputed(len(layers))
+        for number, layer in reversed(list(enumerate(layers))):
+            if number in again:
+                yield from (_Step(one, _FORWARD) for one in layers[again[number] : number])
+            # Nobody needs the gradient of the first layer's input; ASTRA-sim leaves out the exchange here alone.
+            needed = self._type != MODEL or number > 0
+            yield _Step(layer if needed else layer.silent(_INPUT), _INPUT, waits=self._type != MODEL)
+            yield _Step(layer, _WEIGHT, waits=False, joins=self._type == MODEL)
+
+    def _recomputed(self, layers: int) -> dict[int, int]:
+        """Layers before whose gradient others are computed forward again, with the first of these."""
+        if self._type != RECOMPUTING:
+            return {}
+        found: dict[str, list[int]] = {}
+        for key in ("checkpoints", "checkpoint_initiates"):
+            count, *named = self._keys.get(key) or [0]
+            if len(named) != count or any(layer >= layers for layer in named):
+                self._fail(f"{key} does not name {count} of the {layers} layers", "correct the first line")
+            found[key] = sorted(named)
+        first: dict[int, int] = {}
+        for layer in found["checkpoint_initiates"]:
+            before = [one for one in found["checkpoints"] if one <= layer]
+            if not before:
+                self._fail(f"no checkpoint comes before layer {layer}", "correct checkpoints")
+            first[layer] = before[-1]
+        return first
+
+    def _number(self, what: str, word: str, least: int, most: int) -> int:
+        value = int(word) if _WHOLE.fullmatch(word) else -1
+        if not least <= value <= most:
+            self._fail(f"{what} is {shown(word)}", f"give a whole number from {least} to {most}")
+        return value
+
+    def _fail(self, cause: str, remedy: str) -> NoReturn:
+        raise UserError(cause, place=f"{self._path}:{self._line}", remedy=remedy)
+
+
+@dataclass
+class _Rank:
+    """A rank while its operations are made."""
+
+    before: tuple[int, ...] = ()
+    """What its next operation waits for."""
+    open: tuple[int, ...] = ()
+    """Collectives that a later step waits for."""
+    compute_ns: int = 0
+    """Computing time that no operation has yet."""
+
+
+class _Instances:
+    """Makes the program of each rank; computing times without a collective between them are one operation."""
+
+    def __init__(self, path: Path, sizes: _Sizes) -> None:
+        self._path = path
+        self._sizes = sizes
+        self._ranks = [_Rank() for _ in range(sizes.ranks)]
+        self.graph = OperationGraph(sizes.ranks)
+
+    def make(self, program: list[_Step]) -> OperationGraph:
+        for step in program:
+            groups: dict[tuple[int, ...], int] = {}
+            for number in range(len(self._ranks)):
+                self._step(number, step, groups)
+        for number in range(len(self._ranks)):
+            self._compute(number, "end", f"{self._path}:{program[-1].layer.line}")
+        return self.graph
+
+    def _step(self, number: int, step: _Step, groups: dict[tuple[int, ...], int]) -> None:
+        rank, layer, phase = self._ranks[number], step.layer, step.layer.phases[step.phase]
+        place, name = f"{self._path}:{layer.line}", f"{layer.name}.{_NAMES[step.phase]}"
+        rank.compute_ns += phase.compute_ns
+        if step.joins and rank.open:
+            self._compute(number, name, place)
+            rank.before, rank.open = rank.before + rank.open, ()
+        members = self._sizes.group(phase.domain, number) if phase.operation is not None else ()
+        if phase.operation is None or len(members) < 2:
+            return
+        if members not in groups:
+            groups[members] = len(self.graph.groups)
+            self.graph.groups.append(Group(phase.operation, members, phase.size_bytes))
+        self._compute(number, name, place)
+        work: spec.Work = {"kind": "collective", "collective": groups[members], "rank": members.index(number)}
+        part = (self._add(number, name, work, place, rank.before),)
+        if layer.update_ns:
+            work = {"kind": "compute", "host": number, "duration_ns": layer.update_ns}
+            part = (self._add(number, f"{name}.update", work, place, part),)
+        if step.waits:
+            rank.before = part
+        else:
+            rank.open = part
+
+    def _compute(self, number: int, name: str, place: str) -> None:
+        rank = self._ranks[number]
+        if rank.compute_ns:
+            work: spec.Work = {"kind": "compute", "host": number, "duration_ns": rank.compute_ns}
+            rank.before, rank.compute_ns = (self._add(number, name, work, place, rank.before),), 0
+
+    def _add(self, number: int, name: str, work: spec.Work, place: str, after: tuple[int, ...]) -> int:
+        return self.graph.add({"name": f"{number}.{name}"[:64], "work": work, "after": list(after)}, place)
+
+
+def read_simai_workload(path: Path, ranks: int | None = None) -> OperationGraph:
+    """The operations of all ranks; `ranks` is their number in a file that does not have it. Raises UserError."""
+    return _Reader(path, ranks).read()
