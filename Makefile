@@ -47,8 +47,9 @@ clean: ## Remove everything that setup and runs made
 	@rm -rf $(VENV) target results dist .pytest_cache .ruff_cache .hypothesis p4cc/_engine*.so
 	@find . -name __pycache__ -type d -not -path './.git/*' -prune -exec rm -rf {} +
 
-# Bytecode comes with set-up: images often forbid Python to write it (PYTHONDONTWRITEBYTECODE), and each command would
-# compile for a second all that it imports.
+# Where Python may not write bytecode, as in many images, it comes with set-up: each command would compile for a second
+# all that it imports.
+BYTECODE := $(if $(PYTHONDONTWRITEBYTECODE),--compile-bytecode)
 # What Ctrl-C cuts short is done again, whole: an environment without its mark, packages beside theirs.
 $(DEPS_STAMP): pyproject.toml uv.lock
 	@$(MAKE) check-tools
@@ -57,7 +58,7 @@ $(DEPS_STAMP): pyproject.toml uv.lock
 		$(BIN)/python -m pip install --quiet --ignore-installed uv==$(UV_VERSION)
 	@echo "setup: installing the locked Python packages"
 	@reinstall=(); [ ! -e $(VENV)/.packages-under-way ] || reinstall=(--reinstall); touch $(VENV)/.packages-under-way; \
-	$(SYNC) $(SETUP_PACKAGES) --compile-bytecode "$${reinstall[@]}"; \
+	$(SYNC) $(SETUP_PACKAGES) $(BYTECODE) "$${reinstall[@]}"; \
 	rm $(VENV)/.packages-under-way
 	@touch $@
 
@@ -65,7 +66,7 @@ $(ENGINE_STAMP): $(DEPS_STAMP) $(ENGINE_SOURCES)
 	@echo "setup: building the engine in release mode (minutes the first time)"
 	@touch $@.begun
 	@$(BIN)/python engine/build.py $(VENV)
-	@$(BIN)/python -m compileall -q p4cc controller topos
+	@$(if $(BYTECODE),$(BIN)/python -m compileall -q p4cc controller topos)
 	@mv $@.begun $@  # A file that changed while the engine was built is newer.
 
 $(FORMAT_STAMP): $(DEPS_STAMP)
