@@ -31,14 +31,15 @@ def import_scenario(
 
     A configuration of HPCC's simulator is translated key by key. A value that p4cc does not model is an error with its
     line; keys that change no result are listed. `topology.json` of the P4 tutorials and `p4app.json` of p4-utils bring
-    their programs and entries. A topology or a flow file of htsim (`.topo`, `.cm`) or ns-3, or a table of flows (CSV,
-    Parquet), gets NSCC as its sender.
+    their programs and entries. A topology or a flow file of htsim (`.topo`, `.cm`) or ns-3, a table of flows (CSV,
+    Parquet), a GOAL schedule, the traces of Chakra or a workload of SimAI gets NSCC as its sender.
 
     Examples:
 
     * `p4cc import simulation/mix/config.txt`
     * `p4cc import exercises/ecn/topology.json my-ecn.yaml --program solution/ecn.p4`
     * `p4cc import topologies/leaf_spine_tiny.topo`
+    * `p4cc import all_reduce/8npus_1MB/all_reduce.0.et`
     * `p4cc import connection_matrices/perm_32n_32c_2MB.cm --topology topologies/leaf_spine_tiny.topo`
     """
     import_file(source, file, programs or (), force=force, topology=topology)

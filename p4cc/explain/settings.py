@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 _ANY_VARIANT = "variants.*."
 _HEADERS_BYTES = header_bytes("udp", 4)
-_WAITING_KINDS = ("rpc", "rounds", "collective")
+_WAITING_KINDS = ("rpc", "rounds", "collective", "chakra", "simai")
 
 
 @dataclass(frozen=True)
@@ -38,7 +38,8 @@ class Settings:
 
     def may_wait(self, label: str) -> bool:
         """Whether the application of a flow may have nothing to send."""
-        return label.removesuffix(".request") in self.waiting_labels
+        # Groups of a collective have numbers behind a slash, which no label has.
+        return label.removesuffix(".request").partition("/")[0] in self.waiting_labels
 
     @property
     def payload_share(self) -> float:

@@ -199,7 +199,7 @@ class _Reader:
         usual = "dp" if phase == _WEIGHT else "tp"
         domain = suffix.lower() or usual
         if self._type not in (TRANSFORMER, RECOMPUTING):
-            # Pure data parallelism exchanges gradients of weights alone, pure model parallelism all but these.
+            # Data parallelism alone exchanges gradients of weights, model parallelism alone the others.
             exchanged = {DATA: (_WEIGHT,), MICRO: (_WEIGHT,), MODEL: (_FORWARD, _INPUT)}[self._type]
             if phase not in exchanged:
                 return _Phase(compute_ns, None, "", 0)
@@ -222,7 +222,7 @@ class _Reader:
         for number, layer in reversed(list(enumerate(layers))):
             if number in again:
                 yield from (_Step(one, _FORWARD) for one in layers[again[number] : number])
-            # Nobody needs the gradient of the first layer's input; ASTRA-sim leaves out the exchange here alone.
+            # Nobody needs the gradient of the first layer's input; here alone ASTRA-sim leaves it out.
             needed = self._type != MODEL or number > 0
             yield _Step(layer if needed else layer.silent(_INPUT), _INPUT, waits=self._type != MODEL)
             yield _Step(layer, _WEIGHT, waits=False, joins=self._type == MODEL)

@@ -14,6 +14,7 @@ from p4cc.cli import app
 from p4cc.errors import UserError
 from p4cc.explain.causes import Cause
 from p4cc.explain.explained import explain
+from p4cc.explain.settings import Settings
 from tests.p4cc.explain.cases import MADE, Made, windows
 from tests.p4cc.scenarios import Ran, run
 
@@ -51,6 +52,21 @@ def test_each_cause_is_found_and_its_cure_helps(made: Made, tmp_path: Path) -> N
     cured = run(tmp_path / "cured", made.scenario, *(f"{key}={json.dumps(value)}" for key, value in made.cure.items()))
     before, after = _measure(made, ill), _measure(made, cured)
     assert after >= made.by * before, f"the cure helps: {before} to {after}"
+
+
+def test_groups_of_a_collective_wait_as_the_whole_does() -> None:
+    settings = Settings(
+        is_paced=True,
+        mss_bytes=1_000,
+        rwnd_segments=None,
+        iw_segments=1,
+        cwnd_min=None,
+        r_min_bps=None,
+        r_min_share=None,
+        waiting_labels=frozenset({"collective", "rpc"}),
+    )
+    assert all(map(settings.may_wait, ("collective", "collective/3", "rpc.request")))
+    assert not any(map(settings.may_wait, ("bulk", "collectives", "goal/1")))
 
 
 def test_the_thirty_are_three_of_each_cause() -> None:
