@@ -52,7 +52,7 @@ class Kind:
 KINDS = {
     "cc": Kind("p4cc-cc", "host_agents/cc/src/lib.rs", "host_agents/cc/src", ("**/*.rs",), ("--lib",)),
     "tm": Kind(
-        "p4cc-switch", "engine/switch/src/lib.rs", "engine/switch/src", ("tm.rs",), ("--lib", "--test", "replication")
+        "p4cc-switch", "engine/switch/src/lib.rs", "engine/switch/src", ("tm*.rs",), ("--lib", "--test", "replication")
     ),
 }
 

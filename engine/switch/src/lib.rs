@@ -47,6 +47,8 @@ mod observation;
 pub mod packet;
 pub mod pre;
 mod prefetch_steps;
+#[cfg(test)]
+mod queue_tests;
 pub mod random;
 mod switch;
 pub mod tm;

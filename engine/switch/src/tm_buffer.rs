@@ -357,6 +357,67 @@ mod tests {
         assert_eq!(buffer.shared_bytes, 5_100);
     }
 
+    /// With alpha a, a lone queue gets a/(1 + a) of the pool: 2/3, a half, 1/3 of 9,000 B.
+    #[test]
+    fn a_lone_queue_gets_the_share_of_its_alpha() {
+        for (alpha_log2, want) in [(1, 6_000), (0, 4_500), (-1, 3_000)] {
+            let lossy = BufferConfig { lossless: 0, reserve_bytes: 0, ..config(9_000) };
+            let mut buffer = buffer(2, lossy, 0, alpha_log2);
+            let one = Charged { ingress: Some(0), priority: 1, bytes: 100 };
+            let mut queue_bytes = 0;
+            while buffer.admit(&one, 1, queue_bytes).is_ok() {
+                queue_bytes += 100;
+            }
+            assert_eq!(queue_bytes, want, "alpha 2^{alpha_log2}");
+        }
+    }
+
+    /// A reserve of 100 B and a pool of 400 B for each of two ports.
+    fn small() -> SharedBuffer {
+        let small = BufferConfig { reserve_bytes: 100, resume_offset_bytes: 0, ..config(1_000) };
+        buffer(2, small, 200, 0)
+    }
+
+    /// What comes and goes at once needs no charge: lossy up to the threshold of an empty pool, lossless up
+    /// to where it would pause, at 200 B above the reserve.
+    #[test]
+    fn a_packet_that_starts_no_pause_bypasses() {
+        let lossy = |bytes| Charged { ingress: Some(0), priority: 1, bytes };
+        assert!(small().try_bypass(&lossy(400), 1) && !small().try_bypass(&lossy(401), 1));
+        assert!(small().try_bypass(&packet(0, 250), 1) && small().try_bypass(&packet(0, 299), 1));
+        assert!(!small().try_bypass(&packet(0, 300), 1));
+        let mut used = small();
+        assert_eq!(used.admit(&packet(0, 100), 1, 0), Ok(false));
+        assert!(used.try_bypass(&packet(0, 100), 1) && !used.try_bypass(&packet(0, 200), 1));
+        // What the reserve takes needs nothing of the pool.
+        let mut little = small();
+        assert_eq!(little.admit(&lossy(300), 1, 0), Ok(false));
+        assert!(little.try_bypass(&packet(0, 100), 1) && !little.try_bypass(&packet(0, 200), 1));
+    }
+
+    /// With 300 B in reserve and pool, 200 of them above the reserve, the threshold is 200 B, too.
+    #[test]
+    fn a_port_goes_on_at_the_threshold() {
+        let mut buffer = small();
+        let pauses: Vec<_> = (0..4).map(|_| buffer.admit(&packet(0, 100), 1, 0)).collect();
+        assert_eq!(pauses, [Ok(false), Ok(false), Ok(true), Ok(false)]);
+        assert_eq!(held_by(buffer.charge(0, 3)), (300, 100, true));
+        assert!(buffer.release(&packet(0, 100)), "the headroom is free");
+        assert_eq!(held_by(buffer.charge(0, 3)), (300, 0, false));
+        let peaks = buffer.charge(0, 3);
+        assert_eq!((peaks.peak_ingress_bytes, peaks.peak_headroom_bytes), (400, 100));
+    }
+
+    /// The last byte of the pool is taken before the headroom.
+    #[test]
+    fn a_packet_may_fill_the_pool() {
+        let mut buffer = small();
+        assert_eq!(buffer.admit(&packet(0, 500), 1, 0), Ok(true));
+        assert_eq!(held_by(buffer.charge(0, 3)), (500, 0, true));
+        let mut lossy = small();
+        assert_eq!(lossy.admit(&Charged { ingress: Some(0), priority: 1, bytes: 400 }, 1, 0), Ok(false));
+    }
+
     proptest! {
         /// Whatever comes and goes, bounds hold and charges equal credits
         /// (docs/algorithms/README.md#properties: "all counters 0 when empty").

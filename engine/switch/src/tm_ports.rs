@@ -284,6 +284,93 @@ mod tests {
         assert_eq!(sent(&mut manager, 21).len(), 3);
     }
 
+    #[test]
+    fn the_rate_of_a_queue_outlives_that_of_another() {
+        let mut manager = manager();
+        let port = manager.port(1).expect("a port");
+        manager.set_rate_pps(port, Some(7), Some(100));
+        manager.set_rate_pps(port, Some(6), Some(100));
+        manager.set_rate_pps(port, Some(7), None);
+        accepted(&mut manager, 1, 7);
+        accepted(&mut manager, 1, 6);
+        assert_eq!(sent(&mut manager, 0), [(7, 0), (7, 1), (7, 2), (6, 0)]);
+    }
+
+    /// A port that is looked at up to 5 ms late makes up for it, if packets waited all the time.
+    #[test]
+    fn a_rate_is_made_up_for_while_packets_wait() {
+        // When the second packet left, and when the third may.
+        for (ms, next) in [(12, 20), (15, 20), (16, 26)] {
+            let mut manager = manager();
+            let port = manager.port(1).expect("a port");
+            manager.set_rate_pps(port, Some(7), Some(100));
+            accepted(&mut manager, 1, 7);
+            assert_eq!((sent(&mut manager, 0).len(), sent(&mut manager, ms).len()), (1, 1));
+            assert_eq!(manager.next_allowed(port), Some(Time::from_ms(next)), "looked at after {ms} ms");
+        }
+        let mut manager = manager();
+        let port = manager.port(1).expect("a port");
+        manager.set_rate_pps(port, Some(7), Some(100));
+        manager.set_capacity(port, None, 1);
+        for ms in [0, 12] {
+            accepted(&mut manager, 1, 7);
+            assert_eq!(sent(&mut manager, ms).len(), 1);
+        }
+        accepted(&mut manager, 1, 7);
+        assert_eq!(manager.next_allowed(port), Some(Time::from_ms(22)), "nothing waited at 10 ms");
+    }
+
+    /// The second packet leaves an empty queue behind it, so the third is not late at 22 ms.
+    #[test]
+    fn a_rate_is_not_made_up_for_once_the_queue_was_empty() {
+        let mut manager = manager();
+        let port = manager.port(1).expect("a port");
+        manager.set_rate_pps(port, Some(7), Some(100));
+        manager.set_capacity(port, None, 2);
+        accepted(&mut manager, 1, 7);
+        assert_eq!((sent(&mut manager, 0).len(), sent(&mut manager, 10).len()), (1, 1));
+        accepted(&mut manager, 1, 7);
+        assert_eq!(sent(&mut manager, 22).len(), 1);
+        assert_eq!(manager.next_allowed(port), Some(Time::from_ms(32)));
+    }
+
+    #[test]
+    fn a_queue_that_loses_its_rate_may_send_at_once() {
+        let mut manager = manager();
+        let port = manager.port(1).expect("a port");
+        manager.set_rate_pps(port, Some(7), Some(100));
+        accepted(&mut manager, 1, 7);
+        assert_eq!(sent(&mut manager, 0).len(), 1);
+        while manager.next_ready().is_some() {}
+        manager.set_rate_pps(port, Some(7), None);
+        assert_eq!((manager.next_ready(), manager.dequeue(port).is_some()), (Some(1), true));
+    }
+
+    #[test]
+    fn a_port_is_asked_again_when_the_first_of_its_queues_may_send() {
+        let mut manager = manager();
+        let port = manager.port(1).expect("a port");
+        manager.set_rate_pps(port, Some(7), Some(100));
+        manager.set_rate_pps(port, Some(6), Some(200));
+        accepted(&mut manager, 1, 7);
+        accepted(&mut manager, 1, 6);
+        assert_eq!(sent(&mut manager, 0), [(7, 0), (6, 0)]);
+        assert_eq!(manager.next_allowed(port), Some(Time::from_ms(5)));
+    }
+
+    /// Sent at 0 at the old rate, at 2 ms at the new one: the next may go 10 ms after that.
+    #[test]
+    fn a_new_rate_counts_from_its_first_packet() {
+        let mut manager = manager();
+        let port = manager.port(1).expect("a port");
+        manager.set_rate_pps(port, Some(7), Some(100));
+        accepted(&mut manager, 1, 7);
+        assert_eq!(sent(&mut manager, 0).len(), 1);
+        manager.set_rate_pps(port, Some(7), Some(100));
+        assert_eq!(sent(&mut manager, 2).len(), 1);
+        assert_eq!(manager.next_allowed(port), Some(Time::from_ms(12)));
+    }
+
     /// 800 bit/s and packets of 100 bytes on the link: one a second, after a burst of 150 bytes.
     #[test]
     fn a_bucket_lets_its_burst_pass_and_then_its_rate() {

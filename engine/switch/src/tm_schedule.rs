@@ -209,6 +209,16 @@ mod tests {
     }
 
     #[test]
+    fn a_level_above_seven_is_seven() {
+        let levels = [200, 7, 0, 0, 0, 0, 0, 0];
+        let (mut manager, port) = manager(SchedulerConfig { levels, ..SchedulerConfig::default() });
+        for queue in [2, 1, 0] {
+            fill(&mut manager, port, queue, 1, 1_500);
+        }
+        assert_eq!(order(&mut manager, port, 3), [0, 1, 2]);
+    }
+
+    #[test]
     fn a_paused_queue_misses_its_turn() {
         let (mut manager, port) =
             manager(SchedulerConfig { levels: ALL_EQUAL, ..SchedulerConfig::default() });
@@ -249,6 +259,22 @@ mod tests {
         assert_eq!(sent, [30, 30]);
         let first: Vec<u8> = order(&mut manager, port, 9);
         assert_eq!(first.iter().filter(|queue| **queue == 1).count(), 6, "{first:?}");
+    }
+
+    /// Queue 1 sends its only packet, and another comes before the next turn: queue 2 goes first, and then
+    /// queue 1 has a whole quantum.
+    #[test]
+    fn a_queue_that_ran_empty_waits_for_its_next_turn() {
+        let (mut manager, port) = manager(SchedulerConfig {
+            levels: ALL_EQUAL,
+            quantum_bytes: 1_500,
+            ..SchedulerConfig::default()
+        });
+        fill(&mut manager, port, 1, 1, 1_500);
+        fill(&mut manager, port, 2, 3, 1_500);
+        assert_eq!(order(&mut manager, port, 1), [1]);
+        fill(&mut manager, port, 1, 1, 1_500);
+        assert_eq!(order(&mut manager, port, 4), [2, 1, 2, 2]);
     }
 
     proptest! {
