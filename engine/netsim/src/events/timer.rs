@@ -35,6 +35,8 @@ pub(crate) enum Timer {
     Storm { storm: u32 },
     /// The watchdog of a switch checks a port and priority.
     Watchdog { port: u32, priority: u8 },
+    /// The receiver of a host has something to do.
+    Receiver { host: u32 },
 }
 
 impl Timer {
@@ -56,6 +58,7 @@ impl Timer {
             Self::Wake => (11, 0),
             Self::Storm { storm } => (12, storm),
             Self::Watchdog { port, priority } => (13, port << 3 | u32::from(priority & 7)),
+            Self::Receiver { host } => (14, host),
         }
     }
 
@@ -76,6 +79,7 @@ impl Timer {
             11 => Self::Wake,
             12 => Self::Storm { storm: subject },
             13 => Self::Watchdog { port: subject >> 3, priority: (subject & 7) as u8 },
+            14 => Self::Receiver { host: subject },
             _ => Self::Sender { flow: subject },
         }
     }
@@ -113,6 +117,7 @@ mod tests {
             Timer::Wake,
             Timer::Storm { storm: 8 },
             Timer::Watchdog { port: 511, priority: 6 },
+            Timer::Receiver { host: 4 },
         ];
         for timer in timers {
             let (number, subject) = timer.encode();
