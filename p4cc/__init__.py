@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from p4cc.control.controller import Controller
     from p4cc.errors import UserError
     from p4cc.scenario.built import Scenario
-    from p4cc.user_algorithms.base import RateAlgorithm, SlowStart, WindowAlgorithm
+    from p4cc.user_algorithms.base import RateAlgorithm, ReceiverAlgorithm, SlowStart, WindowAlgorithm
     from p4cc.user_algorithms.check import check_algorithm
     from p4cc.user_algorithms.parameters import choice, number
 
@@ -34,6 +34,7 @@ __all__ = [
     "Controller",
     "Network",
     "RateAlgorithm",
+    "ReceiverAlgorithm",
     "Result",
     "Scenario",
     "SlowStart",
@@ -61,6 +62,7 @@ _HOMES = {
     "sweep": "p4cc.api.run",
     "Controller": "p4cc.control.controller",
     "RateAlgorithm": "p4cc.user_algorithms.base",
+    "ReceiverAlgorithm": "p4cc.user_algorithms.base",
     "SlowStart": "p4cc.user_algorithms.base",
     "WindowAlgorithm": "p4cc.user_algorithms.base",
     "check_algorithm": "p4cc.user_algorithms.check",

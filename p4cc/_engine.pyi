@@ -9,6 +9,7 @@ from typing import Any, Literal, TypeAlias, final
 
 __all__ = [
     "AlgorithmError",
+    "Arrival",
     "CompileError",
     "Diagnostic",
     "EngineError",
@@ -21,6 +22,7 @@ __all__ = [
     "PacedAck",
     "Program",
     "RateBase",
+    "ReceiverBase",
     "RunError",
     "RunResult",
     "ServerError",
@@ -267,6 +269,73 @@ class RateBase:
     @property
     def seed(self) -> int:
         """The run's seed."""
+
+@final
+class Arrival:
+    """Data that reaches a host, whole or as its header."""
+
+    @property
+    def now_ns(self) -> float:
+        """When."""
+    @property
+    def flow(self) -> int:
+        """The flow's number."""
+    @property
+    def start(self) -> int:
+        """Position of its first byte in the flow."""
+    @property
+    def end(self) -> int:
+        """One past its last byte."""
+    @property
+    def bytes(self) -> int:
+        """Payload with which it left."""
+    @property
+    def is_trimmed(self) -> bool:
+        """A switch cut the payload off."""
+    @property
+    def beyond_bytes(self) -> int | None:
+        """What the flow has beyond it, as the sender says; none of a flow without a known end."""
+    @property
+    def is_marked(self) -> bool:
+        """It has a congestion mark."""
+    @property
+    def priority(self) -> int:
+        """Its traffic class."""
+
+class ReceiverBase:
+    """What the engine reads and sets of a receiver."""
+
+    unasked_bytes: int
+    """What a flow sends before it hears of the receiver."""
+    timer_ns: float | None
+    """When `on_timer` is to be called."""
+    def acknowledge(self) -> None:
+        """The data that just arrived is answered at once."""
+    def pull(self, flow: int, bytes: int) -> None:  # noqa: A002 - as in Arrival
+        """The flow may send so many bytes more."""
+    def grant(self, flow: int, up_to: int, priority: int | None = None) -> None:
+        """The flow may send up to a byte, in a traffic class."""
+    @property
+    def host(self) -> int:
+        """The host's number."""
+    @property
+    def seed(self) -> int:
+        """The run's seed."""
+    @property
+    def line_rate_bps(self) -> float:
+        """Rate of the host's line."""
+    @property
+    def base_rtt_ns(self) -> float:
+        """Largest base round-trip time of all pairs of hosts."""
+    @property
+    def bdp_bytes(self) -> float:
+        """Bytes that fit it at the line rate."""
+    @property
+    def payload_bytes(self) -> int:
+        """What a full packet carries."""
+    @property
+    def line_bytes(self) -> int:
+        """What a full packet takes of the line."""
 
 @final
 class Diagnostic:

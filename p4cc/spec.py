@@ -820,6 +820,11 @@ class RdmaConfig(TypedDict):
     Who wants the data asks for it, a request for each segment, which the algorithm paces
     (docs/algorithms/timely.md#reads).
     """
+    receiver: NotRequired[AlgorithmSpec | None]
+    """
+    The receiver of the host where flows end, which then lets them send; absent: senders decide
+    (docs/algorithms/receivers.md).
+    """
     recovery: NotRequired[RdmaRecovery]
     """How losses are recovered."""
     reordering_bytes: NotRequired[int | None]

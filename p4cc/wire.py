@@ -44,6 +44,7 @@ EXTENSIONS = {
     7: "int_fixed",
     8: "read_request",
     9: "bolt",
+    10: "credit",
 }
 RATE_REQUEST_HOPS = 6
 

@@ -43,6 +43,8 @@ local f = {
   dec = ProtoField.bool("p4cc.bolt.dec", "DEC", 8, nil, 0x10),
   queue_bytes = ProtoField.uint32("p4cc.bolt.queue", "Queue (bytes)"),
   link_rate = ProtoField.uint32("p4cc.bolt.rate", "Link rate (kbit/s)"),
+  data_class = ProtoField.uint8("p4cc.credit.class", "Class of data", base.DEC),
+  credit = ProtoField.uint32("p4cc.credit.bytes", "Credit (bytes)"),
 }
 local fields = {}
 for _, one in pairs(f) do fields[#fields + 1] = one end
@@ -82,6 +84,11 @@ local extensions = {
     for _, one in ipairs({"first", "last", "inc", "dec"}) do tree:add(f[one], data(0, 1)) end
     tree:add(f.queue_bytes, data(4, 4))
     tree:add(f.link_rate, data(8, 4))
+  end,
+  [10] = function(tree, data)
+    if data:len() < 8 then return end
+    tree:add(f.data_class, data(0, 1))
+    tree:add(f.credit, data(4, 4))
   end,
 }
 

@@ -240,6 +240,12 @@ def _agent_plan(network: spec.NetworkSpec, lab: Lab, seed: int) -> _Plan:
         raise UserError(
             f"{reads[0]} reads, and agents only write", place=str(lab.plan.file), remedy="leave out transport.reads"
         )
+    if driven := [name for name, sender in network.get("rdma", {}).items() if sender.get("receiver")]:
+        raise UserError(
+            f"{driven[0]} has a receiver, and agents have none that lets senders send",
+            place=str(lab.plan.file),
+            remedy="leave out receiver, or use p4cc run",
+        )
     flows = planned_flows(network.get("flows", []), seed)
     remarks += not_given(network.get("flows", []))
     plain: _AgentPlan = {

@@ -258,6 +258,8 @@ def _plan_scenario(request: LabRequest) -> LabPlan:
     warnings = list(plausible.of_scenario(case.scenario))
     if switch.buffer is not None and switch.buffer.watchdog is not None:
         warnings.append("switch.buffer.watchdog: nobody pauses a lab's switches, and they watch no queue")
+    if switch.queue_capacity_bytes is not None:
+        warnings.append("switch.queue_capacity_bytes: the queues of a lab's switches are bounded in packets only")
     if sum(request.variant in (None, one.variant.name) for one in cases) > 1:
         warnings.append(f"the lab is that of {case.label()}; --variant and --set choose another")
     return LabPlan(

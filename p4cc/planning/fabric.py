@@ -123,6 +123,8 @@ class FabricPlanner:
             "queue_capacity_pkts": link.queue_capacity_pkts,
             "qdepth_unit": self._units.depth_unit(switch),
         }
+        if (most := self._switch.queue_capacity_bytes) is not None:
+            made["queue_capacity_bytes"] = most
         if (buffer := self._switch.buffer) is not None:
             made["headroom_bytes"] = headroom_bytes(buffer, link, most_bytes)
             made["alpha_log2"] = alpha_log2(buffer, link.rate_bps, self._host_rates[0])
@@ -155,13 +157,13 @@ class FabricPlanner:
         self,
         transport: RdmaTransport,
         changes: Mapping[str, Parameter],
-        cc: spec.AlgorithmSpec,
+        algorithms: tuple[spec.AlgorithmSpec, spec.AlgorithmSpec | None],
         longest: tuple[int, int],
     ) -> spec.RdmaConfig:
-        """An RDMA-like flow's configuration: the transport, the sender's changes to it, its algorithm `cc`.
+        """An RDMA-like flow's configuration: the transport, the sender's changes to it, its `algorithms`.
 
         `longest` are the base round-trip time in ns and the switches of the network's longest path.
         """
         base_rtt_ns, most_switches = longest
         records = min(max(1, most_switches), MAX_REQUEST_RECORDS)
-        return transport.config(changes, self.telemetry(), cc, request_records=records, base_rtt_ns=base_rtt_ns)
+        return transport.config(changes, self.telemetry(), algorithms, request_records=records, base_rtt_ns=base_rtt_ns)

@@ -415,7 +415,9 @@ class _Planner:
         base_rtt_ns = transport.base_rtt_ns or self.paths.longest_rtt_ns(self.base_packet_bytes)
         longest = (base_rtt_ns, self.paths.most_switches())
         cc = control.config(control.parameters(), self.user_algorithms)
-        return self.fabric.sender(transport, sender.transport, cc, longest)
+        receiver = sender.receiver
+        driven = None if receiver is None else receiver.config(receiver.parameters(), self.user_algorithms)
+        return self.fabric.sender(transport, sender.transport, (cc, driven), longest)
 
     def features(self) -> FeaturePlanner:
         """Settings of switches in addition to routes and thresholds."""

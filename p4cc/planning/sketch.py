@@ -28,6 +28,7 @@ PLACE = "p4cc init"
 MAX_HOSTS = 1_024
 _FLOWS = 1_000
 """That a run measures, so that a p99 of a tenth of them is of 100."""
+_SENDERS = ("congestion_avoidance", "rate_control")
 _PACED = {"dctcp": "dctcp_rate", "prague": "prague_paced"}
 """Senders with windows that have a paced form of their own."""
 _PROGRAMS = {
@@ -235,9 +236,9 @@ def _sizes(text: str) -> str:
 
 def _sender(name: str) -> Algorithm:
     found = entry_named(name)
-    if found is not None and found.kind != "slow_start":
+    if found is not None and found.kind in _SENDERS:
         return found
-    names = [one.name for one in registry() if one.kind != "slow_start"]
+    names = [one.name for one in registry() if one.kind in _SENDERS]
     close = difflib.get_close_matches(name, names, n=1)
     remedy = f"did you mean {close[0]!r}?" if close else f"senders: {', '.join(names)}"
     raise UserError(f"no sender {name!r}", place=f"{PLACE} --senders", remedy=remedy)

@@ -172,6 +172,11 @@ class Sender(Model):
     rate_control: Algorithm | None = Field(
         default=None, description="Rate control algorithm; excludes the other two and requires `transport.kind: rdma`."
     )
+    receiver: Algorithm | None = Field(
+        default=None,
+        description="Receiver of the hosts where its flows end, which then decides what they may send "
+        "(docs/algorithms/receivers.md); requires rate_control.",
+    )
     transport: dict[str, Parameter] = Field(default={}, description="Fields of `transport` that this sender overrides.")
 
     def algorithms(self) -> Iterator[tuple[str, Algorithm]]:
@@ -180,6 +185,7 @@ class Sender(Model):
             "slow_start": self.slow_start,
             "congestion_avoidance": self.congestion_avoidance,
             "rate_control": self.rate_control,
+            "receiver": self.receiver,
         }
         yield from ((kind, one) for kind, one in named.items() if one is not None)
 
@@ -187,6 +193,8 @@ class Sender(Model):
     def _one_kind(self) -> Self:
         if (self.congestion_avoidance is None) == (self.rate_control is None):
             raise ValueError("give either congestion_avoidance, or rate_control with transport.kind: rdma")
+        if self.receiver is not None and self.rate_control is None:
+            raise ValueError("a receiver lets paced senders send; give rate_control, such as {name: fixed}, too")
         return self
 
 

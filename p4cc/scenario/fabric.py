@@ -245,13 +245,21 @@ class RdmaTransport(Model):
         return data
 
     def config(
-        self, changes: Mapping[str, Parameter], telemetry: spec.IntTable, cc: spec.AlgorithmSpec, **usual: int
+        self,
+        changes: Mapping[str, Parameter],
+        telemetry: spec.IntTable,
+        algorithms: tuple[spec.AlgorithmSpec, spec.AlgorithmSpec | None],
+        **usual: int,
     ) -> spec.RdmaConfig:
         """The engine's form with a sender's `changes`; `telemetry` is what it must know to read hop records.
+
+        `algorithms` are the sender's and, where it has one, the receiver's.
 
         `usual` is what follows from the network where nobody says it.
         """
         given = {**usual, **self.model_dump(exclude={"kind", "headers"}, exclude_none=True), **changes}
         room = given.pop("int_room")
+        cc, receiver = algorithms
+        driven = {} if receiver is None else {"receiver": receiver}
         # Senders name what they change; the engine checks it.
-        return cast("spec.RdmaConfig", {**given, "int": {**telemetry, "room": room}, "cc": cc})
+        return cast("spec.RdmaConfig", {**given, "int": {**telemetry, "room": room}, "cc": cc, **driven})

@@ -218,7 +218,9 @@ def _rdma_config(transport: RdmaTransport, sender: Sender, control: Algorithm) -
     """A sender's configuration with stand-ins for values that follow from the topology."""
     own: list[UserSender] = []
     telemetry: spec.IntTable = {"unit_shift": 0, "tick_ns": 1, "rates_bps": {}}
-    config = transport.config(sender.transport, telemetry, _config(control, own), base_rtt_ns=1)
+    cc = _config(control, own)
+    receiver = None if sender.receiver is None else _config(sender.receiver, own)
+    config = transport.config(sender.transport, telemetry, (cc, receiver), base_rtt_ns=1)
     return json.dumps(config), [one.for_engine() for one in own]
 
 
@@ -260,6 +262,8 @@ def _sender_location(location: Location, sender: Sender, place: str, scenario: S
     if steps[0] == "cc":
         # The engine names an algorithm's place by its kind, `rate_control` too.
         return (*location, *steps[1:])
+    if steps[0] == "receiver":
+        return (*location, *steps)
     if steps[0] == "ecn_profile":
         return (*location, "ecn_profile") if _own_profile(sender) else ("switch", "ecn_profile")
     if steps[0] in sender.transport:

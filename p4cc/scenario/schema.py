@@ -205,6 +205,11 @@ class AnyProgramSettings(Model):
         description="v1model only: a packet whose queue is full runs through ingress once more with instance_type 9, "
         "where the program may truncate it and choose another queue (`trim.p4`).",
     )
+    queue_capacity_bytes: Annotated[int, Field(ge=1, le=2**40)] | None = Field(
+        default=None,
+        description="IP bytes, with the link's framing, that each queue holds besides its capacity in packets: short "
+        "queues of data that leave room for many headers or ACKs. If absent, only packets count.",
+    )
 
 
 class SwitchSettings(PortControls, AnyProgramSettings):

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 PLAIN_SLOW_START = "standard"
 """The default slow start, which senders' names leave out."""
 
-KINDS = ("congestion_avoidance", "slow_start", "rate_control")
+KINDS = ("congestion_avoidance", "slow_start", "rate_control", "receiver")
 
 
 def named_variants(data: JsonObject, value: JsonValue) -> list[JsonObject]:
@@ -32,7 +32,8 @@ def named_variants(data: JsonObject, value: JsonValue) -> list[JsonObject]:
 def algorithm_name(sender: Sender) -> str:
     """The registry's names of a sender's algorithms, as `variant=` takes them: `dctcp`, `gst+reno`, `hpcc`."""
     avoidance = sender.rate_control or sender.congestion_avoidance
-    names = [one.name for one in (sender.slow_start, avoidance) if one is not None and one.name != PLAIN_SLOW_START]
+    chosen = (sender.slow_start, avoidance, sender.receiver)
+    names = [one.name for one in chosen if one is not None and one.name != PLAIN_SLOW_START]
     return "+".join(names)
 
 
@@ -51,6 +52,9 @@ def _variant(data: JsonObject, name: str) -> JsonObject:
                 remedy="combine one slow start and one congestion avoidance, as in gst+dctcp",
             )
         made[entry.kind] = {"name": entry.name}
+    if "receiver" in made:
+        # It decides alone what senders send (docs/algorithms/receivers.md#sender).
+        made.setdefault("rate_control", {"name": "fixed"})
     if "rate_control" not in made:
         # Reno is what slow starts without an avoidance of their own are studied with
         # (docs/algorithms/slow-start.md#slow-start-family).

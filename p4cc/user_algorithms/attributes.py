@@ -97,7 +97,7 @@ def _codes(of: type) -> Iterator[tuple[str, types.CodeType]]:
 
 
 def _taken_by_the_engine(base: type) -> list[str]:
-    engine = next(one for one in (_engine.WindowBase, _engine.RateBase) if issubclass(base, one))
+    engine = next(one for one in (_engine.WindowBase, _engine.RateBase, _engine.ReceiverBase) if issubclass(base, one))
     return sorted(name for name, value in vars(engine).items() if isinstance(value, types.GetSetDescriptorType))
 
 

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, ClassVar, Literal
 from p4cc import _engine
 
 if TYPE_CHECKING:
-    from p4cc._engine import PacedAck, WindowAck
+    from p4cc._engine import Arrival, PacedAck, WindowAck
 
 SwitchNeed = Literal[
     "none",
@@ -167,14 +167,48 @@ class RateAlgorithm(_engine.RateBase):
         return _stream(self)
 
 
-AlgorithmClass = type[WindowAlgorithm] | type[SlowStart] | type[RateAlgorithm]
+class ReceiverAlgorithm(_engine.ReceiverBase):
+    """What a host lets the senders of its flows send, in place of their own decision (docs/algorithms/receivers.md).
+
+    An object of the class is the receiver of one host, since its flows share the host's line. `pull(flow, bytes)` lets
+    a flow send so many bytes more, `grant(flow, up_to, priority)` everything up to a byte, in a traffic class;
+    `acknowledge()` answers the data that just arrived at once. `unasked_bytes` is what a flow sends before it hears of
+    its receiver: one bandwidth-delay product unless `start` sets it. `on_timer` is called once at the time `timer_ns`.
+    """
+
+    needs: ClassVar[SwitchNeed] = "none"
+    """As in RateAlgorithm."""
+    source: ClassVar[str] = ""
+    """Where the algorithm is published, for the reader."""
+
+    def start(self) -> None:
+        """Called when the run begins; set attributes here."""
+
+    def on_arrival(self, arrival: Arrival) -> None:
+        """Called for data of any flow that ends at the host, whole or as its header (`arrival.is_trimmed`)."""
+        raise NotImplementedError
+
+    def on_complete(self, now_ns: float, flow: int) -> None:
+        """Called when all data of a flow is there."""
+
+    def on_timer(self, now_ns: float) -> None:
+        """Called at the time `timer_ns`, which is None from then on."""
+
+    @cached_property
+    def random(self) -> random.Random:
+        """Random numbers of this host, derived from the run's seed; use no other source, for reproducible runs."""
+        return random.Random(f"{self.seed}/{type(self).__name__}/host {self.host}")  # noqa: S311 - no secret
+
+
+AlgorithmClass = type[WindowAlgorithm] | type[SlowStart] | type[RateAlgorithm] | type[ReceiverAlgorithm]
 
 KINDS: dict[str, AlgorithmClass] = {
     "congestion_avoidance": WindowAlgorithm,
     "slow_start": SlowStart,
     "rate_control": RateAlgorithm,
+    "receiver": ReceiverAlgorithm,
 }
-"""The base of each part of a sender."""
+"""The base of each part of a sender, and of receivers."""
 
 HOOKS: dict[str, tuple[str, ...]] = {
     "congestion_avoidance": ("start", "observe", "on_round", "on_mark", "on_ack", "on_loss", "on_timeout"),
@@ -183,5 +217,6 @@ HOOKS: dict[str, tuple[str, ...]] = {
         *("start", "on_ack", "on_cnp", "on_notice", "on_loss", "on_timeout"),
         *("on_sent", "on_timer", "request_rate"),
     ),
+    "receiver": ("start", "on_arrival", "on_complete", "on_timer"),
 }
 """Methods that the engine calls, where a class overrides them."""

@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from p4cc import _engine
+from p4cc.errors import UserError
 from p4cc.user_algorithms.failed import failed
 from p4cc.user_algorithms.load import load_any
 
@@ -58,6 +59,11 @@ def check(sender: UserSender) -> list[Finding]:
     """Checks all invariants of an algorithm of its kind."""
     if sender.algorithm.entry.kind == "rate_control":
         return _Rates(sender).findings()
+    if sender.algorithm.entry.kind == "receiver":
+        raise UserError(
+            f"{sender.algorithm.entry.name} is a receiver, whose invariants are those of a network",
+            remedy="run a scenario that names it as receiver",
+        )
     return _Windows(sender).findings()
 
 

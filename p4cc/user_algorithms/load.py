@@ -211,6 +211,8 @@ def _check_words(found: AlgorithmClass, kind: str, path: Path) -> None:
         raise UserError(cause, place=f"{one.file}:{one.line}", remedy=remedy)
     if kind == "slow_start" and not _overrides(found, base, "on_ack"):
         raise UserError("has no on_ack, so the window would never grow", place=place, remedy="write on_ack")
+    if kind == "receiver" and not _overrides(found, base, "on_arrival"):
+        raise UserError("has no on_arrival, so nothing would be let send", place=place, remedy="write on_arrival")
     if kind == "congestion_avoidance" and _overrides(found, base, "on_mark") and found.needs == "none":
         cause = "on_mark is never called, because packets of an algorithm that needs no marks are not ECN-capable"
         raise UserError(cause, place=place, remedy='set needs = "one_ecn_threshold"')

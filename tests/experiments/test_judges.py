@@ -11,16 +11,20 @@ from p4cc.reproduce.run import figures_of
 from p4cc.reproduce.study import find_study
 from p4cc.scenario.flow_claims import FlowPercentileMeasure
 
-STUDY = find_study("nscc")
-FIGURES = {figure.path.stem: figure for figure in figures_of(STUDY)}
-OUTPUT = sorted((STUDY.path.parent / "htsim").glob("*.txt"))
+STUDIES = [find_study("ndp"), find_study("nscc")]
+FIGURES = {figure.path: figure for study in STUDIES for figure in figures_of(study)}
+OUTPUT = sorted(path for study in STUDIES for path in (study.path.parent / "htsim").glob("*.txt"))
 """Lines of seed, flow and completion time in us."""
 
 
-@pytest.mark.parametrize("path", OUTPUT, ids=[path.stem for path in OUTPUT])
+@pytest.mark.parametrize("path", OUTPUT, ids=[f"{path.parts[-3]}-{path.stem}" for path in OUTPUT])
 def test_the_numbers_of_htsim_are_those_of_its_output(path: Path) -> None:
     times_us = pl.Series([float(line.split()[2]) for line in path.read_text(encoding="utf-8").splitlines()])
-    stated = [one for one in FIGURES[path.stem].reproduction.claims if isinstance(one.measure, FlowPercentileMeasure)]
+    stated = [
+        one
+        for one in FIGURES[path.parents[1] / f"{path.stem}.yaml"].reproduction.claims
+        if isinstance(one.measure, FlowPercentileMeasure)
+    ]
     assert stated
     for claim in stated:
         assert isinstance(claim.measure, FlowPercentileMeasure)

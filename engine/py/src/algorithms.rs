@@ -40,7 +40,9 @@ pub(crate) fn validate_rdma(
 ) -> PyResult<()> {
     let mut config: RdmaConfig = read(py, config_json)?;
     let failures = Arc::new(Failures::default());
-    let here = config.cc.bring_rate(&brought(py, &own, &failures)).map_err(|error| error.within("cc"));
+    let own = brought(py, &own, &failures);
+    let here = config.cc.bring_rate(&own).map_err(|error| error.within("cc"));
+    let here = here.and_then(|()| config.receiver.as_mut().map_or(Ok(()), |one| one.bring_receiver(&own)));
     let checked = here.and_then(|()| config.validate(Rate::from_bps(line_rate_bps)));
     checked.map_err(|error| errors::config(py, &error))?;
     raised(py, &failures)

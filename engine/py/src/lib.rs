@@ -52,7 +52,7 @@ mod _engine {
     #[pymodule_export]
     use crate::own::script::{script_rate, script_window};
     #[pymodule_export]
-    use crate::own::{Hop, OwnAlgorithm, PacedAck, RateBase, WindowAck, WindowBase};
+    use crate::own::{Arrival, Hop, OwnAlgorithm, PacedAck, RateBase, ReceiverBase, WindowAck, WindowBase};
     #[pymodule_export]
     use crate::result::RunResult;
     #[pymodule_export]

@@ -131,6 +131,14 @@ impl AlgorithmSpec {
         self.bring(Kind::RateControl, algorithms)
     }
 
+    /// Puts a receiver of the user's where its number stands.
+    ///
+    /// # Errors
+    /// A number beyond the list, or an algorithm of another kind.
+    pub fn bring_receiver(&mut self, algorithms: &[Arc<dyn OwnAlgorithm>]) -> Result<(), ConfigError> {
+        self.bring(Kind::Receiver, algorithms)
+    }
+
     /// Says for which flow the algorithm is made; changes nothing for one of the registry.
     pub fn for_flow(&mut self, flow: FlowIdentity) {
         if let Some(brought) = &mut self.brought {

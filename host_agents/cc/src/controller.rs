@@ -108,7 +108,9 @@ fn make_slow_start(spec: &AlgorithmSpec) -> Result<(Box<dyn SlowStart>, SwitchNe
     let info = find(kind, &spec.name)?;
     match info.make {
         Make::SlowStart(make) => Ok((make(&info.params(kind.key(), spec)?)?, info.switch_needs)),
-        Make::CongestionAvoidance(_) | Make::RateControl(_) => Err(misfiled(kind, &spec.name)),
+        Make::CongestionAvoidance(_) | Make::RateControl(_) | Make::Receiver(_) => {
+            Err(misfiled(kind, &spec.name))
+        }
     }
 }
 
@@ -120,7 +122,7 @@ fn make_avoidance(spec: &AlgorithmSpec) -> Result<(Box<dyn CongestionAvoidance>,
     let info = find(kind, &spec.name)?;
     match info.make {
         Make::CongestionAvoidance(make) => Ok((make(&info.params(kind.key(), spec)?)?, info.switch_needs)),
-        Make::SlowStart(_) | Make::RateControl(_) => Err(misfiled(kind, &spec.name)),
+        Make::SlowStart(_) | Make::RateControl(_) | Make::Receiver(_) => Err(misfiled(kind, &spec.name)),
     }
 }
 

@@ -7,10 +7,15 @@ use crate::error::{ConfigError, remedy};
 use crate::kind::{Kind, SwitchNeed};
 use crate::params::{ParamInfo, Params};
 use crate::rate::{RateControl, RateEnvironment};
+use crate::receiver::{ReceiverAlgorithm, ReceiverEnvironment};
 use crate::{CongestionAvoidance, SlowStart};
 
 /// Makes an algorithm of the rate family, which must know the network.
 pub(crate) type MakeRate = fn(&Params<'_>, &RateEnvironment) -> Result<Box<dyn RateControl>, ConfigError>;
+
+/// Makes a receiver, which must know its host.
+pub(crate) type MakeReceiver =
+    fn(&Params<'_>, &ReceiverEnvironment) -> Result<Box<dyn ReceiverAlgorithm>, ConfigError>;
 
 /// Makes an algorithm from checked parameters.
 #[derive(Clone, Copy, Debug)]
@@ -18,6 +23,7 @@ pub(crate) enum Make {
     SlowStart(fn(&Params<'_>) -> Result<Box<dyn SlowStart>, ConfigError>),
     CongestionAvoidance(fn(&Params<'_>) -> Result<Box<dyn CongestionAvoidance>, ConfigError>),
     RateControl(MakeRate),
+    Receiver(MakeReceiver),
 }
 
 /// One algorithm.

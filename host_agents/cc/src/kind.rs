@@ -1,8 +1,8 @@
-//! Which part of a sender an algorithm is, and what it needs from the switches.
+//! Which part of a sender or of a receiver an algorithm is, and what it needs from the switches.
 
 use serde::{Deserialize, Serialize};
 
-/// Which part of a controller an algorithm is.
+/// Which part of a controller an algorithm is, or a receiver.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Kind {
@@ -12,6 +12,8 @@ pub enum Kind {
     CongestionAvoidance,
     /// A pacing rate, and for some a window.
     RateControl,
+    /// What a host lets the senders of its flows send.
+    Receiver,
 }
 
 impl Kind {
@@ -21,6 +23,7 @@ impl Kind {
             Self::SlowStart => "slow_start",
             Self::CongestionAvoidance => "congestion_avoidance",
             Self::RateControl => "rate_control",
+            Self::Receiver => "receiver",
         }
     }
 }

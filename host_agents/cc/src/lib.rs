@@ -4,7 +4,7 @@
 //! [`CongestionAvoidance`]; the transport tells it what happened and never writes the window itself.
 //! [`registry`] is the one table of algorithms: names, parameters, defaults, ranges and switch needs;
 //! [`build`] makes a controller from an [`AlgorithmConfig`] by it. Senders paced by a rate have a trait of
-//! their own, [`RateControl`].
+//! their own, [`RateControl`]; so have receivers that say what senders may send, [`ReceiverAlgorithm`].
 //!
 //! Invariants:
 //! - no clock, no socket, no log: state changes only through the calls, and is reported as typed [`Event`]s;
@@ -32,6 +32,7 @@ mod p_start;
 mod params;
 mod prague;
 mod rate;
+mod receiver;
 mod registry;
 mod reno;
 mod reno_ecn;
@@ -59,6 +60,7 @@ pub use rate::{
     FlowRemainder, HopRecord, IntEncoding, PacketSize, QueueNotice, RateAck, RateControl, RateEnvironment,
     RateRequest, build_rate, rate_needs,
 };
+pub use receiver::{Arrival, ReceiverAction, ReceiverAlgorithm, ReceiverEnvironment, build_receiver};
 pub use registry::registry;
 pub use signal::{AckSample, FlowProgress, HeaderField, Mark};
 pub use validation::WindowValidation;

@@ -7,7 +7,9 @@ use std::sync::Arc;
 
 use crate::error::ConfigError;
 use crate::kind::{Kind, SwitchNeed};
-use crate::{CongestionAvoidance, RateControl, RateEnvironment, SlowStart};
+use crate::{
+    CongestionAvoidance, RateControl, RateEnvironment, ReceiverAlgorithm, ReceiverEnvironment, SlowStart,
+};
 
 /// Whose algorithm it is.
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
@@ -47,6 +49,16 @@ pub trait OwnAlgorithm: fmt::Debug + Send + Sync {
         flow: FlowIdentity,
         environment: &RateEnvironment,
     ) -> Result<Box<dyn RateControl>, ConfigError>;
+
+    /// Makes the receiver of a host, whose number `host` has in place of a flow's.
+    ///
+    /// # Errors
+    /// What the user's code refuses.
+    fn receiver(
+        &self,
+        host: FlowIdentity,
+        environment: &ReceiverEnvironment,
+    ) -> Result<Box<dyn ReceiverAlgorithm>, ConfigError>;
 }
 
 /// An algorithm that was brought, for one flow. Two are equal if they are one and the same.

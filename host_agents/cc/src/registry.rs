@@ -7,13 +7,14 @@ use crate::rate::{
     bolt, d3, dcqcn, dctcp as dctcp_rate, fast_like, fixed, hpcc, nscc, powertcp, prague as prague_rate, rcp,
     swift, timely,
 };
+use crate::receiver::ndp;
 use crate::{
     cubic, d2tcp, dctcp, gst, hystart, l2tcp, limited, p_start, prague, reno, reno_ecn, rfb_ss, smooth,
     standard,
 };
 
-/// Every algorithm: slow starts, congestion avoidances, rate controls. A new one is a file with its `INFO`
-/// and a line here.
+/// Every algorithm: slow starts, congestion avoidances, rate controls, receivers. A new one is a file with
+/// its `INFO` and a line here.
 static REGISTRY: &[AlgorithmInfo] = &[
     standard::INFO,
     gst::INFO,
@@ -45,6 +46,7 @@ static REGISTRY: &[AlgorithmInfo] = &[
     d3::RCP_DC_INFO,
     rcp::INFO,
     fixed::INFO,
+    ndp::INFO,
 ];
 
 /// All algorithms, in a fixed order.
@@ -72,6 +74,7 @@ mod tests {
                 Make::SlowStart(_) => assert_eq!(info.kind, Kind::SlowStart),
                 Make::CongestionAvoidance(_) => assert_eq!(info.kind, Kind::CongestionAvoidance),
                 Make::RateControl(_) => assert_eq!(info.kind, Kind::RateControl),
+                Make::Receiver(_) => assert_eq!(info.kind, Kind::Receiver),
             }
             for param in info.parameters {
                 match param.domain {

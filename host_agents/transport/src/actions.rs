@@ -11,6 +11,9 @@ pub struct Segment {
     pub seq: u64,
     /// Payload bytes.
     pub len: u32,
+    /// What the flow has beyond it, where a receiver algorithm hears of it: the largest number for more than
+    /// fits, or for an end that nobody knows. Else 0.
+    pub beyond: u32,
     /// ECN bits of the IPv4 header.
     pub ecn: Codepoint,
     /// The segment was sent before.

@@ -555,6 +555,7 @@ impl WindowSender {
             seq,
             // A segment is at most the largest payload, far below 2^32.
             len: len as u32,
+            beyond: 0,
             ecn: if is_capable { self.data_codepoint } else { Codepoint::NOT_ECT },
             retransmit,
             cwr: !retransmit && core::mem::take(&mut self.cwr_pending),

@@ -56,6 +56,9 @@ def drawn(number: int) -> Plain:
     rtt_ns = 2 * sum(link.delay_ns for link in graph.links) + int(80 * 12_000e9 / rate_bps)
     is_paced = random.random() < 0.6
     variant, switch, transport = (_paced if is_paced else _window)(random, rate_bps)
+    if transport.get("recovery") == "selective_repeat" and (driven := Random(f"driven {number}")).random() < 0.3:
+        receiver = driven.choice(_algorithms("receiver"))
+        variant["receiver"] = {"name": receiver.name, "first_window_packets": driven.choice((0, 1, 10))}
     switch["thresholds"] = _thresholds(random, capacity_pkts)
     hosts = [host.name for host in graph.hosts]
     traffic, total_bytes = _traffic(random, rate_bps, hosts, transport["mss_bytes"])

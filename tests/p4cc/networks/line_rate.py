@@ -27,7 +27,7 @@ from p4cc.running.runner import run_scenario
 RATES = {"1G": 10**9, "10G": 10**10, "25G": 25 * 10**9, "100G": 10**11, "400G": 4 * 10**11}
 RTTS = {"2us": 2_000, "10us": 10_000, "100us": 100_000, "1ms": 10**6, "10ms": 10**7, "100ms": 10**8}
 GST = "gst+dctcp"
-SENDERS = (GST, *(one.name for one in registry() if one.kind != "slow_start" and one.name != "fixed"))
+SENDERS = (GST, *(one.name for one in registry() if one.kind not in ("slow_start", "receiver") and one.name != "fixed"))
 PACKET_BYTES, PAYLOAD_BYTES, TELEMETRY_BYTES = 1_500, 1_436, 3 * 8
 """From IP on; telemetry of three switches grows a packet."""
 ROUNDS = ((100, 20, 500_000), (30, 6, 3_200_000))

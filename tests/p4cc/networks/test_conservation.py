@@ -27,7 +27,7 @@ def test_a_number_is_one_scenario_and_all_kinds_come() -> None:
     for number in range(1_500):
         scenario = drawn(number)
         (variant,) = scenario["variants"]
-        kinds = ("rate_control", "congestion_avoidance", "slow_start")
+        kinds = ("rate_control", "congestion_avoidance", "slow_start", "receiver")
         seen.update(variant[kind]["name"] for kind in kinds if kind in variant)
         seen.update((scenario["topology"]["kind"], scenario["switch"]["program"]))
         seen.update(item["kind"] for item in scenario["traffic"])

@@ -72,6 +72,7 @@ def pairs(folder: Path, table: str) -> list[tuple[pl.DataFrame, pl.DataFrame]]:
             for entry, form in (("stop", "text"), ("per_ack", "literal"), ("window_close", "text"))
         ),
         ("rates.yaml", ["traffic.sru_bytes=400_000"]),
+        ("receivers.yaml", []),
     ],
 )
 def test_examples_give_the_tables_of_the_built_in_ones(tmp_path: Path, file: str, changes: list[str]) -> None:

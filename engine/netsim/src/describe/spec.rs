@@ -675,6 +675,11 @@ impl NetworkSpec {
         }
         for (name, sender) in &mut self.rdma {
             sender.cc.bring_rate(own).map_err(|error| refused("rdma", name, error))?;
+            let place = format!("rdma.{name}");
+            let receiver = sender.receiver.as_mut().map_or(Ok(()), |receiver| receiver.bring_receiver(own));
+            receiver.map_err(|error| {
+                SpecError::new(format!("{place}.{}", error.place), error.cause, error.remedy)
+            })?;
         }
         Ok(())
     }
@@ -683,6 +688,7 @@ impl NetworkSpec {
     pub(crate) fn has_own_algorithms(&self) -> bool {
         self.algorithms.values().any(|sender| sender.cc.has_own())
             || self.rdma.values().any(|sender| sender.cc.own.is_some())
+            || self.rdma.values().any(|sender| sender.receiver.as_ref().is_some_and(|one| one.own.is_some()))
     }
 
     /// Reads a description.

@@ -93,6 +93,8 @@ pub(crate) struct Topology {
     pub channels: Vec<ChannelPlan>,
     /// Whether the flows of each sender are reads, in the order of `sender_names`.
     pub reads: Vec<bool>,
+    /// Whether a receiver lets the flows of each sender send, in the same order.
+    pub driven: Vec<bool>,
     /// By rising flow id; those drawn for a run are not among them.
     pub flows: Arc<Vec<FlowPlan>>,
     pub rounds: Vec<RoundsPlan>,
@@ -110,7 +112,10 @@ pub(crate) struct Topology {
     pub has_tcp: bool,
     /// Some senders send over IPv6.
     pub has_ipv6: bool,
-    /// Every packet of a flow is a plain one of p4cc's: no TCP, no IPv6, no headers of the user's.
+    /// Receivers let some flows send.
+    pub has_receivers: bool,
+    /// Every packet of a flow is a plain one of p4cc's: no TCP, no IPv6, no headers of the user's, and no
+    /// receiver is to hear of it.
     pub is_plain: bool,
     pub faults: Faults,
     pub storms: Vec<StormPlan>,
@@ -317,6 +322,9 @@ impl Topology {
             .chain(spec.rdma.values().map(|sender| sender.reads))
             .collect();
         check_reads(spec)?;
+        let receivers = spec.rdma.values().map(|sender| sender.receiver.is_some());
+        self.driven = spec.algorithms.keys().map(|_| false).chain(receivers).collect();
+        self.has_receivers = self.driven.contains(&true);
         check_labels("rounds", spec.rounds.iter().map(|spec| spec.name.as_str()))?;
         check_labels("collectives", spec.collectives.iter().map(|spec| spec.name.as_str()))?;
         check_labels("jobs", spec.jobs.iter().map(|spec| spec.name.as_str()))?;
@@ -347,7 +355,12 @@ impl Topology {
         self.headers = user_headers(spec)?;
         self.has_tcp = spec.algorithms.values().any(|config| config.packets == PacketFormat::Tcp);
         self.has_ipv6 = spec.algorithms.values().any(|config| config.ip == IpVersion::V6);
-        self.is_plain = self.headers.is_none() && !self.has_tcp && !self.has_ipv6;
+        self.is_plain = self.headers.is_none() && !self.has_tcp && !self.has_ipv6 && !self.has_receivers;
+        let driven = spec.rdma.iter().find(|(_, sender)| sender.receiver.is_some());
+        if let (Some((name, _)), true) = (driven, self.headers.is_some()) {
+            let cause = "data with headers of the program's is not shown to receivers";
+            return refuse(format!("rdma.{name}.receiver"), cause, "leave out headers or receiver");
+        }
         if self.headers.is_some() && (self.has_tcp || self.has_ipv6) {
             let cause = "flows over TCP or IPv6 carry no headers of the program's";
             return refuse("headers", cause, "leave them out, or give the senders packets: udp and ip: 4");

@@ -37,6 +37,8 @@ pub(crate) enum Timer {
     Watchdog { port: u32, priority: u8 },
     /// The time of a job's operation has come: of its start, or of its end.
     Operation { operation: u32 },
+    /// The receiver of a host has something to do.
+    Receiver { host: u32 },
 }
 
 impl Timer {
@@ -59,6 +61,7 @@ impl Timer {
             Self::Storm { storm } => (12, storm),
             Self::Watchdog { port, priority } => (13, port << 3 | u32::from(priority & 7)),
             Self::Operation { operation } => (14, operation),
+            Self::Receiver { host } => (15, host),
         }
     }
 
@@ -80,6 +83,7 @@ impl Timer {
             12 => Self::Storm { storm: subject },
             13 => Self::Watchdog { port: subject >> 3, priority: (subject & 7) as u8 },
             14 => Self::Operation { operation: subject },
+            15 => Self::Receiver { host: subject },
             _ => Self::Sender { flow: subject },
         }
     }
@@ -118,6 +122,7 @@ mod tests {
             Timer::Storm { storm: 8 },
             Timer::Watchdog { port: 511, priority: 6 },
             Timer::Operation { operation: u32::MAX },
+            Timer::Receiver { host: 4 },
         ];
         for timer in timers {
             let (number, subject) = timer.encode();

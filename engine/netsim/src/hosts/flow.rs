@@ -41,6 +41,12 @@ pub(crate) struct ReadEnd {
 }
 
 impl RdmaEnds {
+    /// The host's receiver lets the sender send; so many bytes leave unasked.
+    pub fn await_credit(&mut self, unasked_bytes: u64) {
+        self.sender.await_credit(unasked_bytes);
+        self.receiver.give_credit(unasked_bytes);
+    }
+
     /// Its time in a round robin has come: in that of the end which has the data, or of its sender.
     #[inline]
     pub fn set_ready(&mut self, has_data: bool) {

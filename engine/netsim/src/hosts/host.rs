@@ -11,6 +11,7 @@ use p4cc_transport::wire::TrafficClass;
 use p4cc_units::Time;
 
 use crate::describe::FlowPlan;
+use crate::hosts::host_receiver::HostReceiver;
 use crate::hosts::jitter::Jitter;
 use crate::hosts::packets::{Answer, Outgoing};
 use crate::hosts::pauses::Pauses;
@@ -19,7 +20,7 @@ use crate::hosts::source::UserPackets;
 use crate::links::Line;
 
 /// A host.
-#[derive(Clone, Debug, Default)]
+#[derive(Debug, Default)]
 pub(crate) struct Host {
     pub line: Line,
     pub waiting: VecDeque<Outgoing>,
@@ -28,6 +29,8 @@ pub(crate) struct Host {
     pub pauses: Pauses,
     /// Where a description asks for it.
     pub jitter: Option<Box<Jitter>>,
+    /// Where flows that end here have one.
+    pub receiver: Option<Box<HostReceiver>>,
     /// Of hosts that send users' packets, or record what arrives.
     pub user: Option<Box<UserPackets>>,
     pub counters: HostCounters,

@@ -154,10 +154,11 @@ pub(crate) fn to_packet(cx: &mut Context<'_>, flows: &[FlowPlan], out: &Outgoing
 pub(crate) fn paced_packet(
     cx: &mut Context<'_>,
     flow: &FlowPlan,
+    class: TrafficClass,
     segment: &Segment,
     extension: Extension<'_>,
 ) -> Option<Packet> {
-    let header = Header::data(flow.id, flow.priority, segment, cx.now())?;
+    let header = Header::data(flow.id, class, segment, cx.now())?;
     assemble(cx, flow, Way::forth(flow), segment.ecn, header, extension)
 }
 

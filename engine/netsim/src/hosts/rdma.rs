@@ -79,12 +79,20 @@ impl Rdma<'_, '_> {
 
     /// Data reaches the receiver.
     pub(super) fn on_data(&mut self, packet: &wire::Packet<'_>) -> Option<RdmaReceipt> {
+        self.take_data(packet, false)
+    }
+
+    /// Data reaches the receiver, which answers at once if that `is_asked`, however rarely it does else.
+    #[inline(always)]
+    pub(super) fn take_data(&mut self, packet: &wire::Packet<'_>, is_asked: bool) -> Option<RdmaReceipt> {
         let (index, now) = (self.flow, self.cx.now());
         let flow = &mut self.hosts.flows[index as usize];
         flow.count_mark(packet.ecn);
         let Ends::Rdma(ends) = &mut flow.ends else { return None };
         let waited_until = ends.receiver.deadline();
-        let receipt = ends.receiver.on_data(now, &data_of(packet));
+        let mut data = data_of(packet);
+        data.ack_request |= is_asked;
+        let receipt = ends.receiver.on_data(now, &data);
         if receipt.completed {
             flow.received = Some(now);
         }
@@ -146,6 +154,14 @@ impl Rdma<'_, '_> {
         self.pace();
     }
 
+    /// The receiver lets the sender send.
+    pub(super) fn on_credit(&mut self, extension: &Extension<'_>) {
+        let now = self.cx.now();
+        let Some(ends) = self.ends() else { return };
+        ends.sender.on_credit(now, extension);
+        self.pace();
+    }
+
     /// The sender hears what arrived.
     pub(super) fn on_ack(&mut self, fields: &AckFields, flags: Flags, extension: Extension<'_>) {
         let (now, flow) = (self.cx.now(), self.flow);
@@ -195,9 +211,10 @@ impl Rdma<'_, '_> {
         }
         let flow = &mut flows[index as usize];
         let Ends::Rdma(ends) = &mut flow.ends else { return None };
+        let class = ends.sender.data_class().unwrap_or(plan.priority);
         let sent = ends.sender.take(now);
         let packet =
-            sent.map(|(segment, extension)| packets::paced_packet(self.cx, plan, &segment, extension));
+            sent.map(|(segment, extension)| packets::paced_packet(self.cx, plan, class, &segment, extension));
         let paced = &mut hosts[host as usize].paced;
         paced.reschedule(plan.priority, index, &mut ends.position, ends.sender.ready_at());
         let packet = packet?;

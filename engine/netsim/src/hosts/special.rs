@@ -51,6 +51,8 @@ impl Hosts {
             self.receive_tcp(cx, host, packet)
         } else if let Some(headers) = &cx.topology.headers {
             self.receive_with_headers(cx, host, headers, packet)
+        } else if cx.topology.has_receivers {
+            self.receive_driven(cx, host, packet)
         } else {
             self.receive_plain(cx, host, packet)
         }

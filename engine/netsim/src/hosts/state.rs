@@ -11,8 +11,9 @@ use crate::describe::spec::NetworkSpec;
 use crate::describe::{FlowPlan, Topology};
 use crate::hosts::applications::Applications;
 use crate::hosts::connections::Connections;
-use crate::hosts::flow::Flow;
+use crate::hosts::flow::{Ends, Flow};
 use crate::hosts::host::Host;
+use crate::hosts::host_receiver::receivers;
 use crate::hosts::jitter::Jitter;
 use crate::hosts::new_flow::new_flow;
 use crate::hosts::source::{Source, UserPackets};
@@ -83,17 +84,28 @@ impl Hosts {
     /// The hosts at the start of a run.
     pub fn new(spec: &NetworkSpec, topology: &Topology, seed: u64) -> Result<Self, SpecError> {
         let plans = topology.flows_of_run(seed)?;
+        let mut hosts = new_hosts(spec, topology, seed);
+        if topology.has_receivers {
+            let receivers = receivers(spec, topology, &plans, seed)?;
+            hosts.iter_mut().zip(receivers).for_each(|(host, receiver)| host.receiver = receiver);
+        }
         let mut flows = Vec::with_capacity(plans.len());
         let mut connections = Connections::default();
         for (index, plan) in (0..).zip(plans.iter()) {
             let mut flow = new_flow(spec, topology, plan, seed)?;
+            if topology.driven[plan.algorithm as usize]
+                && let (Ends::Rdma(ends), Some(receiver)) =
+                    (&mut flow.ends, &hosts[plan.dst as usize].receiver)
+            {
+                ends.await_credit(receiver.unasked_bytes);
+            }
             flow.tcp = connections.connect(spec, topology, index, plan, seed)?;
             flows.push(flow);
         }
         let counted = plans.iter().filter(|plan| plan.is_counted()).count() as u64;
         let operations = topology.jobs.operations.len() as u64;
         Ok(Self {
-            hosts: new_hosts(spec, topology, seed),
+            hosts,
             plans,
             flows,
             connections,

@@ -25,6 +25,7 @@ mod invariants;
 mod jitter;
 mod pairs;
 mod reads;
+mod receivers;
 mod streams;
 mod tcp;
 mod telemetry;

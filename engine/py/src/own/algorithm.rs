@@ -3,8 +3,8 @@
 use std::sync::Arc;
 
 use p4cc_cc::{
-    ConfigError, CongestionAvoidance, Echo, FlowIdentity, Kind, RateControl, RateEnvironment, SlowStart,
-    SwitchNeed,
+    ConfigError, CongestionAvoidance, Echo, FlowIdentity, Kind, RateControl, RateEnvironment,
+    ReceiverAlgorithm, ReceiverEnvironment, SlowStart, SwitchNeed,
 };
 use p4cc_units::Time;
 use pyo3::exceptions::PyValueError;
@@ -13,6 +13,7 @@ use pyo3::types::{PyTuple, PyType};
 
 use super::failures::{Failure, Failures};
 use super::rate::PythonRate;
+use super::receiver::PythonReceiver;
 use super::slow_start::PythonSlowStart;
 use super::window::PythonWindow;
 
@@ -165,6 +166,15 @@ impl p4cc_cc::OwnAlgorithm for Class {
         environment: &RateEnvironment,
     ) -> Result<Box<dyn RateControl>, ConfigError> {
         Ok(Box::new(self.made(flow, |py, object, class| PythonRate::new(py, object, class, environment))?))
+    }
+
+    fn receiver(
+        &self,
+        host: FlowIdentity,
+        environment: &ReceiverEnvironment,
+    ) -> Result<Box<dyn ReceiverAlgorithm>, ConfigError> {
+        let wrap = |py: Python<'_>, object, class: &Self| PythonReceiver::new(py, object, class, environment);
+        Ok(Box::new(self.made(host, wrap)?))
     }
 }
 

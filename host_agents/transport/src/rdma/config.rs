@@ -3,8 +3,8 @@
 use std::collections::BTreeMap;
 
 use p4cc_cc::{
-    AlgorithmSpec, ConfigError, IntEncoding, PacketSize, RateControl, RateEnvironment, SwitchNeed,
-    build_rate, rate_needs,
+    AlgorithmSpec, ConfigError, IntEncoding, PacketSize, RateControl, RateEnvironment, ReceiverAlgorithm,
+    ReceiverEnvironment, SwitchNeed, build_rate, build_receiver, rate_needs,
 };
 use p4cc_units::{Bytes, Rate, Span};
 use schemars::JsonSchema;
@@ -161,6 +161,10 @@ pub struct RdmaConfig {
     pub request_patience_rounds: u32,
     /// The algorithm of the rate family.
     pub cc: AlgorithmSpec,
+    /// The receiver of the host where flows end, which then lets them send; absent: senders decide
+    /// (docs/algorithms/receivers.md).
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub receiver: Option<AlgorithmSpec>,
 }
 
 const fn default_mss_bytes() -> u32 {
@@ -241,7 +245,42 @@ impl RdmaConfig {
         }
         self.check_reads()?;
         self.check_recovery()?;
+        self.check_receiver(line_rate)?;
         Ok(control)
+    }
+
+    /// The receiver of a host whose line has this rate and this framing; none where senders decide.
+    ///
+    /// # Errors
+    /// An unknown algorithm or parameter, or a value out of range.
+    pub fn receiver(
+        &self,
+        line_rate: Rate,
+        framing_bytes: u32,
+    ) -> Result<Option<Box<dyn ReceiverAlgorithm>>, ConfigError> {
+        let Some(spec) = &self.receiver else { return Ok(None) };
+        let packet = self.packet();
+        let line_bytes = Bytes(packet.ip.0 + u64::from(framing_bytes));
+        let base_rtt = Span::from_ns(self.base_rtt_ns);
+        build_receiver(spec, &ReceiverEnvironment { line_rate, base_rtt, packet, line_bytes }).map(Some)
+    }
+
+    fn check_receiver(&self, line_rate: Rate) -> Result<(), ConfigError> {
+        if self.receiver.is_none() {
+            return Ok(());
+        }
+        self.receiver(line_rate, 0)?;
+        let refuse = |cause: &str, remedy: &str| Err(ConfigError::new("receiver", cause, remedy));
+        if self.recovery != Recovery::SelectiveRepeat {
+            return refuse(
+                "a receiver lets lost packets be sent again one by one",
+                "give recovery: selective_repeat",
+            );
+        }
+        if self.reads {
+            return refuse("a reader asks for its data itself", "leave out receiver or reads");
+        }
+        Ok(())
     }
 
     /// Longest that a packet waits for its ACK.

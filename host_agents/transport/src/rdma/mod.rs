@@ -6,12 +6,16 @@
 //! selective repeat whatever comes. With reads the host that wants the data has both, and [`ReadSource`]
 //! sends what it is asked for.
 //!
+//! With a receiver algorithm a sender sends what that lets it send, of which credit tells ([`RdmaReceiver`]
+//! gives it, packet by packet).
+//!
 //! Invariants: in flight never exceeds the window by more than a packet, nor 2^30 bytes; the receiver of
 //! go-back-N keeps nothing out of order; what a switch wrote into a packet's extension comes back unchanged
 //! in its ACK.
 
 mod bolt;
 mod config;
+mod credits;
 mod pacer;
 mod read;
 mod receiver;

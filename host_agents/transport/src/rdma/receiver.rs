@@ -7,6 +7,7 @@ use p4cc_units::{Span, Time};
 use smallvec::SmallVec;
 
 use super::config::{Notification, RdmaConfig, Recovery};
+use super::credits::{CREDIT_BYTES, Given};
 use crate::reassembly::{Insert, Reassembly};
 use crate::wire::{Extension, ExtensionType};
 use crate::{Codepoint, seq};
@@ -42,6 +43,8 @@ pub enum Carries {
     Echo,
     /// A notification: the number of marked packets since the last one.
     Marked([u8; 4]),
+    /// What the sender may send.
+    Credit([u8; CREDIT_BYTES]),
 }
 
 /// An ACK, a NACK or a notification.
@@ -67,6 +70,7 @@ impl RdmaAck {
         match &self.carries {
             Carries::Echo => data,
             Carries::Marked(bytes) => Extension { kind: ExtensionType::CNP, bytes },
+            Carries::Credit(bytes) => Extension { kind: ExtensionType::CREDIT, bytes },
         }
     }
 }
@@ -142,6 +146,8 @@ pub struct RdmaReceiver {
     /// When the next notification may follow, and marked packets since the last.
     cnp_after: Time,
     marked_pkts: u32,
+    /// Where a receiver algorithm lets the sender send.
+    given: Option<Given>,
 }
 
 impl RdmaReceiver {
@@ -165,7 +171,42 @@ impl RdmaReceiver {
             nacked: None,
             cnp_after: Time::ZERO,
             marked_pkts: 0,
+            given: None,
         }
+    }
+
+    /// A receiver algorithm lets the sender send; so many bytes leave unasked.
+    pub fn give_credit(&mut self, unasked_bytes: u64) {
+        self.given = Some(Given::new(unasked_bytes));
+    }
+
+    /// The position that the low 32 bits of a data packet's stand for.
+    pub fn position(&self, seq: u32) -> Option<u64> {
+        seq::unwrap(seq, self.expected)
+    }
+
+    /// Whether all of the flow is there.
+    pub fn is_complete(&self) -> bool {
+        self.complete
+    }
+
+    /// Lets the sender send so many bytes more.
+    pub fn pull(&mut self, bytes: u32) -> Option<RdmaAck> {
+        let given = self.given.as_mut().filter(|_| !self.complete)?;
+        given.pull(bytes.into());
+        let credit = given.to_wire();
+        Some(self.credit(credit))
+    }
+
+    /// Lets the sender send up to a byte, in a traffic class; none where it may already.
+    pub fn grant(&mut self, up_to: u64, class: Option<u8>) -> Option<RdmaAck> {
+        let given = self.given.as_mut().filter(|_| !self.complete)?;
+        let credit = given.grant(up_to, class).then(|| given.to_wire())?;
+        Some(self.credit(credit))
+    }
+
+    fn credit(&self, credit: [u8; CREDIT_BYTES]) -> RdmaAck {
+        RdmaAck { ack: seq::wrap(self.expected), carries: Carries::Credit(credit), ..RdmaAck::default() }
     }
 
     /// Bytes in order so far.
@@ -213,6 +254,9 @@ impl RdmaReceiver {
     /// acknowledges what is there already (docs/algorithms/trimming.md#trimmed-data).
     pub fn on_trimmed(&mut self, now: Time, data: &RdmaData<'_>) -> Option<RdmaAck> {
         let start = seq::unwrap(data.seq, self.expected)?;
+        if let Some(given) = &mut self.given {
+            given.trimmed(data.len.into());
+        }
         let Some(kept) = &self.kept else {
             return if start < self.expected { Some(self.ack(data)) } else { self.nack(now, data) };
         };

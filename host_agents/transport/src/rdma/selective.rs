@@ -7,6 +7,8 @@
 
 use std::collections::VecDeque;
 
+use p4cc_units::Time;
+
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Fate {
     Flying,
@@ -22,6 +24,8 @@ struct Sent {
     len: u32,
     fate: Fate,
     was_resent: bool,
+    /// When it left last.
+    at: Time,
 }
 
 impl Sent {
@@ -59,9 +63,9 @@ pub(super) struct Losses {
 
 impl Selective {
     /// A new packet leaves.
-    pub fn sent(&mut self, start: u64, len: u32) {
+    pub fn sent(&mut self, now: Time, start: u64, len: u32) {
         self.flight_bytes += u64::from(len);
-        self.packets.push_back(Sent { start, len, fate: Fate::Flying, was_resent: false });
+        self.packets.push_back(Sent { start, len, fate: Fate::Flying, was_resent: false, at: now });
     }
 
     /// Believed to be in the network.
@@ -79,12 +83,12 @@ impl Selective {
     }
 
     /// The packet to send again, its first byte and its length; it counts as sent.
-    pub fn take_lost(&mut self) -> Option<(u64, u32)> {
+    pub fn take_lost(&mut self, now: Time) -> Option<(u64, u32)> {
         while let Some(number) = self.lost.pop_front() {
             let index = number.checked_sub(self.first).map(|index| index as usize);
             let packet = index.and_then(|index| self.packets.get_mut(index));
             if let Some(packet) = packet.filter(|packet| packet.fate == Fate::Lost) {
-                (packet.fate, packet.was_resent) = (Fate::Flying, true);
+                (packet.fate, packet.was_resent, packet.at) = (Fate::Flying, true, now);
                 self.lost_bytes -= u64::from(packet.len);
                 self.flight_bytes += u64::from(packet.len);
                 return Some((packet.start, packet.len));
@@ -177,6 +181,26 @@ impl Selective {
         self.lost_bytes += core::mem::take(&mut self.flight_bytes);
     }
 
+    /// Packets that left by then and of which nothing was heard since are lost; how many bytes those are.
+    pub fn time_out(&mut self, left_by: Time) -> u64 {
+        let mut bytes = 0;
+        for (number, packet) in (self.first..).zip(&mut self.packets) {
+            if packet.fate == Fate::Flying && packet.at <= left_by {
+                packet.fate = Fate::Lost;
+                self.lost.push_back(number);
+                bytes += u64::from(packet.len);
+            }
+        }
+        self.flight_bytes -= bytes;
+        self.lost_bytes += bytes;
+        bytes
+    }
+
+    /// When the first of the packets left that are believed to be in the network.
+    pub fn oldest(&self) -> Option<Time> {
+        self.packets.iter().filter(|packet| packet.fate == Fate::Flying).map(|packet| packet.at).min()
+    }
+
     fn move_edge(&mut self) {
         self.edge += 1;
         let next = self.packets.get((self.edge - self.first) as usize);
@@ -192,7 +216,7 @@ mod tests {
 
     fn sent(packets: u64) -> Selective {
         let mut selective = Selective::default();
-        (0..packets).for_each(|n| selective.sent(100 * n, 100));
+        (0..packets).for_each(|n| selective.sent(Time::from_us(n), 100 * n, 100));
         selective
     }
 
@@ -206,7 +230,10 @@ mod tests {
         // Behind 0 and 100 three packets arrived; behind 200 and later fewer.
         assert_eq!(selective.find_lost(300, 800), Losses { bytes: 200, is_new: true });
         assert_eq!((selective.flight_bytes(), selective.above_bytes()), (300, 300));
-        assert_eq!([0, 1, 2].map(|_| selective.take_lost()), [Some((0, 100)), Some((100, 100)), None]);
+        assert_eq!(
+            [0, 1, 2].map(|_| selective.take_lost(Time::ZERO)),
+            [Some((0, 100)), Some((100, 100)), None]
+        );
         selective.arrived(600);
         selective.arrived(700);
         selective.arrived(0);
@@ -214,9 +241,9 @@ mod tests {
         assert_eq!(selective.find_lost(200, 900), Losses { bytes: 100, is_new: false });
         selective.advance(500);
         assert_eq!((selective.flight_bytes(), selective.above_bytes()), (0, 200));
-        assert_eq!(selective.take_lost(), Some((500, 100)));
+        assert_eq!(selective.take_lost(Time::ZERO), Some((500, 100)));
         selective.on_timeout();
-        assert_eq!([0, 1].map(|_| selective.take_lost()), [Some((500, 100)), None]);
+        assert_eq!([0, 1].map(|_| selective.take_lost(Time::ZERO)), [Some((500, 100)), None]);
         selective.advance(800);
         assert_eq!((selective.flight_bytes(), selective.above_bytes(), selective.has_lost()), (0, 0, false));
     }
@@ -227,10 +254,10 @@ mod tests {
         assert_eq!(selective.trimmed(100, 300), Losses { bytes: 100, is_new: true });
         assert_eq!(selective.trimmed(100, 300), Losses::default(), "it is known");
         assert_eq!(selective.trimmed(150, 300), Losses::default(), "no packet begins there");
-        assert_eq!((selective.flight_bytes(), selective.take_lost()), (200, Some((100, 100))));
+        assert_eq!((selective.flight_bytes(), selective.take_lost(Time::ZERO)), (200, Some((100, 100))));
         // The copy, too.
         assert_eq!(selective.trimmed(100, 300), Losses { bytes: 100, is_new: false });
-        assert_eq!([0, 1].map(|_| selective.take_lost()), [Some((100, 100)), None]);
+        assert_eq!([0, 1].map(|_| selective.take_lost(Time::ZERO)), [Some((100, 100)), None]);
         selective.arrived(100);
         assert_eq!(selective.trimmed(100, 300), Losses::default(), "it arrived");
         assert_eq!((selective.flight_bytes(), selective.has_lost()), (200, false));
@@ -272,7 +299,7 @@ mod tests {
             for (step, which) in steps {
                 match step {
                     0 | 1 => {
-                        selective.sent(10 * plain.packets.len() as u64, 10);
+                        selective.sent(Time::ZERO, 10 * plain.packets.len() as u64, 10);
                         plain.packets.push((Fate::Flying, false));
                     }
                     2 | 3 => {
@@ -285,7 +312,7 @@ mod tests {
                     }
                     4 => {
                         let lowest = (plain.una..plain.packets.len()).find(|at| plain.packets[*at].0 == Fate::Lost);
-                        prop_assert_eq!(selective.take_lost(), lowest.map(|at| (10 * at as u64, 10)));
+                        prop_assert_eq!(selective.take_lost(Time::ZERO), lowest.map(|at| (10 * at as u64, 10)));
                         if let Some(at) = lowest {
                             plain.packets[at] = (Fate::Flying, true);
                         }

@@ -11,12 +11,13 @@ use p4cc_units::{Bytes, Rate, Span, Time};
 
 use super::bolt;
 use super::config::{Notification, RdmaConfig, Recovery};
+use super::credits::Credits;
 use super::pacer::{Pacer, time_at};
 use super::request::{RequestBytes, Requests};
 use super::segments::Segments;
 use super::selective::{Losses, Selective};
 use super::telemetry::{self, IntReader, MAX_RECORDS, NO_FAIR_RATE};
-use crate::wire::{Extension, ExtensionType, Flags, IP_HEADERS_LEN};
+use crate::wire::{Extension, ExtensionType, Flags, IP_HEADERS_LEN, TrafficClass};
 use crate::{AckFields, Codepoint, EcnProfile, Segment, Snapshot, seq};
 
 /// Sequence numbers of 32 bits are told apart only within half their range.
@@ -76,6 +77,8 @@ pub struct RdmaSender {
     segments: Option<Segments>,
     /// Where receivers keep what comes out of order.
     selective: Option<Selective>,
+    /// Where a receiver algorithm lets it send.
+    credits: Option<Credits>,
     /// The configured bound of [`Self::reordering_bytes`], and the highest that a window sets.
     reordering: (Option<u32>, f64),
     pub(super) started: bool,
@@ -111,6 +114,7 @@ impl RdmaSender {
             pacer: Pacer::new(burst_bytes.into(), burst_bps as f64, control.rate_bps()),
             segments: config.segment_bytes.map(|bytes| Segments::new(bytes.into())),
             selective: (config.recovery == Recovery::SelectiveRepeat).then(Selective::default),
+            credits: None,
             reordering: (
                 config.reordering_bytes,
                 1.5 * line_rate.as_bps() as f64 * config.base_rtt_ns as f64 / 8e9,
@@ -156,6 +160,17 @@ impl RdmaSender {
             nacks: 0,
             retransmitted: 0,
         })
+    }
+
+    /// A receiver algorithm lets it send; so many bytes leave unasked.
+    pub fn await_credit(&mut self, unasked_bytes: u64) {
+        self.credits = Some(Credits::new(unasked_bytes));
+    }
+
+    /// The class that the receiver chose for the flow's data.
+    #[inline]
+    pub fn data_class(&self) -> Option<TrafficClass> {
+        self.credits.as_ref().and_then(Credits::class).and_then(TrafficClass::new)
     }
 
     /// The application gives its bytes by [`Self::supply`].
@@ -248,6 +263,7 @@ impl RdmaSender {
         let flight = self.flight_bytes();
         let has_window = self.control.flight_limit_bytes().is_none_or(|limit| (flight as f64) < limit);
         let has_span = self.snd_nxt - self.snd_una < MAX_FLIGHT_BYTES;
+        let has_window = has_window && self.credits.as_ref().is_none_or(Credits::has_left);
         has_window && (has_span || self.selective.as_ref().is_some_and(Selective::has_lost))
     }
 
@@ -289,7 +305,7 @@ impl RdmaSender {
     pub(super) fn data(&mut self, now: Time, extension_bytes: usize) -> Segment {
         let end = self.end();
         let segment_end = self.segments.as_ref().map_or(end, |segments| segments.end_of(self.snd_nxt, end));
-        let (seq, len) = self.next_bytes(segment_end);
+        let (seq, len) = self.next_bytes(now, segment_end);
         let mut segment = Segment {
             seq,
             len: len as u32,
@@ -298,6 +314,11 @@ impl RdmaSender {
             fin: self.flow_bytes == Some(seq + len),
             ..Segment::default()
         };
+        if let Some(credits) = &mut self.credits {
+            credits.spend(len);
+            let beyond = self.flow_bytes.map_or(u64::MAX, |end| end.saturating_sub(seq + len));
+            segment.beyond = u32::try_from(beyond).unwrap_or(u32::MAX);
+        }
         self.retransmitted += u64::from(segment.retransmit);
         self.snd_max = self.snd_max.max(self.snd_nxt);
         let wire_bytes = len + self.packets_of(len) * (IP_HEADERS_LEN + extension_bytes) as u64;
@@ -326,15 +347,15 @@ impl RdmaSender {
 
     /// First byte and length of the next packet: a lost one, or new bytes up to `segment_end`.
     #[inline]
-    fn next_bytes(&mut self, segment_end: u64) -> (u64, u64) {
-        if let Some((seq, len)) = self.selective.as_mut().and_then(Selective::take_lost) {
+    fn next_bytes(&mut self, now: Time, segment_end: u64) -> (u64, u64) {
+        if let Some((seq, len)) = self.selective.as_mut().and_then(|selective| selective.take_lost(now)) {
             return (seq, u64::from(len));
         }
         let most = self.request_bytes.unwrap_or(self.mss_bytes);
         let (seq, len) = (self.snd_nxt, u64::from(most).min(segment_end - self.snd_nxt));
         self.snd_nxt += len;
         if let Some(selective) = &mut self.selective {
-            selective.sent(seq, len as u32);
+            selective.sent(now, seq, len as u32);
         }
         (seq, len)
     }
@@ -401,8 +422,11 @@ impl RdmaSender {
         if self.selective.is_some() {
             lost_bytes = self.find_lost(now, fields.answered, is_of_header);
         }
-        // RFC6298 5.2: nothing is in flight, nothing can time out; what leaves next starts the timer.
-        if self.flight_bytes() == 0 {
+        if let Some(credits) = &mut self.credits {
+            credits.heard = now;
+            self.watch(now);
+        } else if self.flight_bytes() == 0 {
+            // RFC6298 5.2: nothing is in flight, nothing can time out; what leaves next starts the timer.
             self.deadline = None;
         } else if is_new {
             self.deadline = self.rto.map(|rto| now + rto);
@@ -416,6 +440,58 @@ impl RdmaSender {
             self.deadline = None;
         }
         AckResult { completed: self.complete, rtt }
+    }
+
+    /// Takes what the receiver lets it send.
+    pub fn on_credit(&mut self, now: Time, extension: &Extension<'_>) {
+        if !self.started || self.is_closed() {
+            return;
+        }
+        let Some(credits) = &mut self.credits else { return };
+        credits.hear(extension);
+        credits.heard = now;
+        self.watch(now);
+    }
+
+    /// With credit there is a timeout while packets are in the network, or while the receiver is to let more
+    /// be sent: the last packet that says so may be lost.
+    fn watch(&mut self, now: Time) {
+        if self.flight_bytes() == 0 && !self.has_data() {
+            self.deadline = None;
+        } else if self.deadline.is_none() {
+            self.deadline = self.rto.map(|rto| now + rto);
+        }
+    }
+
+    /// The timeout of a sender that is let send. Packets that left so long ago leave again, unasked, as the
+    /// receiver never heard of them; where none is in the network and nothing was heard for so long, one
+    /// packet does.
+    fn time_out(&mut self, now: Time) {
+        let mss_bytes = u64::from(self.mss_bytes);
+        let Some(rto) = self.rto else { return };
+        let (Some(selective), Some(credits)) = (&mut self.selective, &mut self.credits) else { return };
+        let before = Time::from_ps(now.as_ps().saturating_sub(rto.as_ps()));
+        let lost_bytes = selective.time_out(before);
+        credits.refund(lost_bytes);
+        let has_data = selective.has_lost()
+            || self.snd_nxt < self.flow_bytes.unwrap_or(u64::MAX).min(self.supplied.unwrap_or(u64::MAX));
+        let waits = has_data && selective.flight_bytes() == 0 && !credits.has_left();
+        let is_silent = waits && credits.heard <= before;
+        if is_silent {
+            credits.probe(mss_bytes);
+        }
+        if lost_bytes > 0 || is_silent {
+            self.timeouts += 1;
+            self.control.on_timeout(now);
+            self.repace(now);
+        }
+        let since = self.selective.as_ref().and_then(Selective::oldest);
+        let since = since.or(self.credits.as_ref().map(|credits| credits.heard)).unwrap_or(now);
+        self.deadline = Some((since + rto).max(now + Span::from_ns(1)));
+        if self.flight_bytes() == 0 && (!self.has_data() || self.has_window()) {
+            // What leaves next starts it.
+            self.deadline = None;
+        }
     }
 
     /// Takes what a switch tells of its queue; `sent_ns` is when the packet left that found it.
@@ -443,7 +519,12 @@ impl RdmaSender {
             if let Some(start) = start {
                 selective.arrived(start);
             }
-            selective.find_lost(reordering_bytes, self.snd_nxt)
+            // Where a receiver lets it send, the receiver hears of each packet, or none does.
+            if self.credits.is_none() {
+                selective.find_lost(reordering_bytes, self.snd_nxt)
+            } else {
+                Losses::default()
+            }
         };
         if is_new {
             self.nacks += 1;
@@ -558,6 +639,9 @@ impl RdmaSender {
     /// The timeout, if it is due: everything unacknowledged is sent again.
     pub fn on_timer(&mut self, now: Time) {
         if self.deadline.is_some_and(|at| at <= now) && !self.is_closed() {
+            if self.credits.is_some() {
+                return self.time_out(now);
+            }
             self.timeouts += 1;
             match &mut self.selective {
                 Some(selective) => selective.on_timeout(),

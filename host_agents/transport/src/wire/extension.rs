@@ -25,6 +25,8 @@ impl ExtensionType {
     pub const READ_REQUEST: Self = Self(8);
     /// Bolt's flags, and the queue that a switch tells of.
     pub const BOLT: Self = Self(9);
+    /// What a receiver lets the sender send: 8-bit traffic class, 24 zero bits, 32 bits of the credit.
+    pub const CREDIT: Self = Self(10);
 }
 
 /// An extension: its type and its bytes.

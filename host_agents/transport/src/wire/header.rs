@@ -152,7 +152,8 @@ pub struct Header {
     /// In data, and in an ACK with [`Flags::SELECTIVE`] of the data that it answers, the low 32 bits of the
     /// position of the first payload byte.
     pub seq: u32,
-    /// In an ACK the low 32 bits of the next byte expected.
+    /// In an ACK the low 32 bits of the next byte expected. In data 0; where the receiver lets the sender
+    /// send, the bytes that the flow has beyond this packet.
     pub ack: u32,
     /// Payload bytes.
     pub payload_len: u16,
@@ -179,7 +180,7 @@ impl Header {
             ecn_echo: Codepoint::NOT_ECT,
             flow_id,
             seq: seq::wrap(segment.seq),
-            ack: 0,
+            ack: segment.beyond,
             payload_len: u16::try_from(segment.len).ok()?,
             timestamp_ns: now.as_ns(),
             timestamp_echo_ns: 0,

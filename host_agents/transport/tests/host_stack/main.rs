@@ -1,6 +1,7 @@
 //! Tests of the host stack as a whole: sender, receiver and wire format together.
 
 mod bursts;
+mod credit;
 mod geo;
 mod incast;
 mod ipv6;

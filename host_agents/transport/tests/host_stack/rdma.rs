@@ -332,7 +332,7 @@ fn notifications_come_at_most_once_in_their_interval() {
     let cnps = |log: &Log| {
         let marked = log.answers.iter().filter_map(|answer| match answer.carries {
             Carries::Marked(pkts) => Some(u32::from_be_bytes(pkts)),
-            Carries::Echo => None,
+            Carries::Echo | Carries::Credit(_) => None,
         });
         marked.collect::<Vec<_>>()
     };

@@ -1,0 +1,197 @@
+//! Senders that their receivers let send (docs/algorithms/receivers.md#sender).
+
+use p4cc_transport::Segment;
+use p4cc_transport::rdma::{RdmaAck, RdmaConfig, RdmaData, RdmaReceiver, RdmaSender};
+use p4cc_transport::wire::{Extension, Header, TrafficClass};
+use p4cc_units::{Span, Time};
+use proptest::prelude::*;
+
+use crate::rdma::{LINE, config};
+
+const CONFIG: &str = r#"{"recovery":"selective_repeat","base_rtt_ns":10000,"rto_ns":1000000,
+    "cc":{"name":"fixed"},"receiver":{"name":"ndp"}}"#;
+const RTO: Span = Span::from_ms(1);
+
+struct Pair {
+    sender: RdmaSender,
+    receiver: RdmaReceiver,
+    now: Time,
+}
+
+impl Pair {
+    fn new(packets: u64, unasked: u64) -> Self {
+        let config: RdmaConfig = config(CONFIG);
+        let mut sender = RdmaSender::new(&config, LINE, Some(1_000 * packets)).expect("it is valid");
+        let mut receiver = RdmaReceiver::new(&config);
+        sender.await_credit(1_000 * unasked);
+        receiver.give_credit(1_000 * unasked);
+        sender.start(Time::ZERO);
+        Self { sender, receiver, now: Time::ZERO }
+    }
+
+    /// All segments that leave before the next answer.
+    fn burst(&mut self) -> Vec<Segment> {
+        let mut sent = Vec::new();
+        while let Some(at) = self.sender.ready_at() {
+            self.now = self.now.max(at);
+            sent.extend(self.sender.take(self.now).map(|(segment, _)| segment));
+        }
+        sent
+    }
+
+    fn data(&self, segment: &Segment) -> RdmaData<'static> {
+        let Segment { seq, len, fin, .. } = *segment;
+        RdmaData { seq: seq as u32, len, fin, timestamp_ns: self.now.as_ns(), ..RdmaData::default() }
+    }
+
+    /// A segment arrives, whole or as its header, and its answer reaches the sender.
+    fn arrives(&mut self, segment: &Segment, is_trimmed: bool) {
+        let data = self.data(segment);
+        let ack = if is_trimmed {
+            self.receiver.on_trimmed(self.now, &data)
+        } else {
+            self.receiver.on_data(self.now, &data).ack
+        };
+        if let Some(ack) = ack {
+            let header = Header::rdma_ack(1, TrafficClass::default(), &ack, self.now);
+            let fields = header.ack_fields(&Extension::NONE);
+            self.sender.on_ack(self.now, &fields, header.flags, &Extension::NONE, Span::ZERO);
+        }
+    }
+
+    fn hear(&mut self, credit: &RdmaAck) {
+        self.sender.on_credit(self.now, &credit.extension(Extension::NONE));
+    }
+
+    fn pull(&mut self, packets: u32) {
+        let credit = self.receiver.pull(1_000 * packets).expect("the flow is not complete");
+        self.hear(&credit);
+    }
+}
+
+fn starts(sent: &[Segment]) -> Vec<u64> {
+    sent.iter().map(|segment| segment.seq / 1_000).collect()
+}
+
+#[test]
+fn nothing_leaves_behind_the_first_window_unasked() {
+    let mut pair = Pair::new(6, 2);
+    let sent = pair.burst();
+    assert_eq!(starts(&sent), [0, 1]);
+    assert_eq!(sent.iter().map(|segment| segment.beyond).collect::<Vec<_>>(), [5_000, 4_000]);
+    sent.iter().for_each(|segment| pair.arrives(segment, false));
+    assert_eq!(pair.burst(), [], "all of it has arrived, and nobody asks for more");
+    pair.pull(1);
+    assert_eq!(starts(&pair.burst()), [2]);
+    // Of two pulls the first is lost.
+    pair.receiver.pull(1_000);
+    pair.pull(1);
+    assert_eq!(starts(&pair.burst()), [3, 4]);
+}
+
+#[test]
+fn a_trimmed_packet_leaves_first_when_it_is_pulled() {
+    let mut pair = Pair::new(4, 3);
+    let sent = pair.burst();
+    pair.arrives(&sent[0], false);
+    pair.arrives(&sent[1], true);
+    pair.arrives(&sent[2], false);
+    assert_eq!(pair.burst(), []);
+    pair.pull(1);
+    let again = pair.burst();
+    assert_eq!((starts(&again), again[0].retransmit), (vec![1], true));
+    pair.arrives(&again[0], false);
+    pair.pull(1);
+    let last = pair.burst();
+    assert_eq!(starts(&last), [3]);
+    pair.arrives(&last[0], false);
+    assert!(pair.sender.is_complete());
+    assert_eq!(pair.sender.snapshot().timeouts, 0);
+    assert_eq!(pair.receiver.pull(1_000), None, "it is complete");
+}
+
+#[test]
+fn what_nobody_heard_of_leaves_again_unasked() {
+    let mut pair = Pair::new(4, 3);
+    let sent = pair.burst();
+    pair.arrives(&sent[0], false);
+    pair.arrives(&sent[2], false);
+    let due = pair.sender.deadline().expect("packets are in the network");
+    assert_eq!(due, Time::ZERO + RTO);
+    pair.now = due;
+    pair.sender.on_timer(due);
+    assert_eq!(pair.burst(), [], "it left a little later than the first");
+    pair.now = pair.sender.deadline().expect("it is in the network");
+    pair.sender.on_timer(pair.now);
+    assert_eq!(starts(&pair.burst()), [1]);
+    assert_eq!(pair.sender.snapshot().timeouts, 1);
+}
+
+#[test]
+fn a_lost_pull_is_made_good() {
+    let mut pair = Pair::new(3, 1);
+    let sent = pair.burst();
+    pair.now = Time::from_us(5);
+    pair.arrives(&sent[0], false);
+    assert_eq!(pair.burst(), []);
+    // The timer of the packet that left finds that its receiver was heard of since.
+    for due in [Time::ZERO + RTO, Time::from_us(5) + RTO] {
+        assert_eq!((pair.burst(), pair.sender.deadline()), (vec![], Some(due)));
+        pair.now = due;
+        pair.sender.on_timer(due);
+    }
+    assert_eq!(starts(&pair.burst()), [1], "one packet");
+}
+
+#[test]
+fn grants_name_a_byte_and_a_class() {
+    let mut pair = Pair::new(5, 1);
+    let sent = pair.burst();
+    pair.arrives(&sent[0], true);
+    let grant = pair.receiver.grant(3_000, Some(2)).expect("more than before");
+    pair.hear(&grant);
+    assert_eq!(pair.sender.data_class(), TrafficClass::new(2));
+    assert_eq!(starts(&pair.burst()), [0, 1, 2], "the first again, and up to the byte");
+    assert_eq!(pair.receiver.grant(3_000, Some(2)), None, "nothing new");
+}
+
+proptest! {
+    /// Whatever is trimmed and lost, data, headers and pulls alike: the flow ends, as the receiver pulls once
+    /// for each arrival, and the sender never has more in the network than the first window and what its
+    /// timeouts sent.
+    #[test]
+    fn every_flow_ends(
+        packets in 1_u64..60,
+        unasked in 1_u64..12,
+        fates in prop::collection::vec(0_u8..10, 400),
+    ) {
+        let mut pair = Pair::new(packets, unasked);
+        let mut fates = fates.into_iter().chain(core::iter::repeat(9));
+        for _ in 0..2_000 {
+            if pair.sender.is_complete() {
+                break;
+            }
+            let sent = pair.burst();
+            if sent.is_empty() {
+                let due = pair.sender.deadline();
+                prop_assert!(due.is_some(), "it waits for nothing");
+                pair.now = pair.now.max(due.unwrap_or(pair.now));
+                pair.sender.on_timer(pair.now);
+                continue;
+            }
+            for segment in sent {
+                let fate = fates.next().unwrap_or(9);
+                if fate == 0 {
+                    continue;
+                }
+                pair.now += Span::from_us(1);
+                pair.arrives(&segment, fate < 4);
+                if let Some(credit) = pair.receiver.pull(1_000).filter(|_| fate != 5) {
+                    pair.hear(&credit);
+                }
+            }
+        }
+        prop_assert!(pair.sender.is_complete());
+        prop_assert_eq!(pair.receiver.delivered_bytes(), 1_000 * packets);
+    }
+}
