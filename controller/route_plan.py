@@ -99,7 +99,8 @@ class Routing:
     def _used(self) -> list[tuple[int, ...]]:
         """The sets of ports that some host is reached by."""
         ways, ids = self.routes.numbered()
-        return [ways[number] for number in np.unique(ids).tolist()]
+        # `np.unique` would import masked arrays.
+        return [ways[number] for number in np.flatnonzero(np.bincount(ids)).tolist()]
 
     def _group_ids(self) -> dict[tuple[int, ...], int]:
         sets = sorted({ports for ports in self._used if len(ports) > 1}) if self.table.groups else ()

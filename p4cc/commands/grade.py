@@ -12,7 +12,7 @@ import typer
 
 from p4cc.errors import UserError
 from p4cc.files import write_text
-from p4cc.running.progress import counted
+from p4cc.running.bars import counted
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

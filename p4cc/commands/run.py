@@ -10,7 +10,6 @@ from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Annotated
 
 import typer
-from rich.console import Console
 
 from p4cc.analysis.human import WIDE
 from p4cc.bundled import find_scenario
@@ -222,14 +221,17 @@ def _run(request: RunRequest, imported: Path | None, programs: Sequence[Path]) -
 
 def _show(outcome: RunOutcome, *, as_json: bool) -> None:
     """Warnings, notes and the table; or all as JSON."""
-    from p4cc.analysis import summary_table
-
     if as_json:
         traced = {} if outcome.traced is None else {"trace": outcome.traced.plain()}
         typer.echo(json.dumps({**outcome.summary, **traced}, indent=1))
         if outcome.aside:
             typer.echo(f"note: {_last_written(outcome, outcome.folder)}", err=True)
         return
+    # JSON needs neither tables nor colours.
+    from rich.console import Console
+
+    from p4cc.analysis import summary_table
+
     console = Console()
     if not console.is_terminal:
         console = Console(width=WIDE)

@@ -11,7 +11,7 @@ import typer
 
 from p4cc.commands.program import Defines, IncludeDirs
 from p4cc.planning.execution import Exec
-from p4cc.running.progress import counted
+from p4cc.running.bars import counted
 from p4cc.running.stf import Outcome, Result, find_pairs, run_pairs
 
 if TYPE_CHECKING:

@@ -17,7 +17,7 @@ from rich.table import Table
 
 from p4cc.commands.program import Defines, IncludeDirs
 from p4cc.exit_codes import DIFFERS
-from p4cc.running.progress import counted
+from p4cc.running.bars import counted
 from p4cc.tofino.compiler import Chip, Job, Options, find_compiler
 from p4cc.tofino.report import Outcome, compile_all, find_programs
 from p4cc.tofino.table import COLUMNS, LEGEND, OF_THE_RUN, as_markdown, as_records, failures, rows, sizes

@@ -161,5 +161,7 @@ def _program_digest() -> bytes:
     controller = package.parent / "controller"
     sources = [package / name for name in _KEEPING]
     for path in (Path(_engine.__file__), *sources, *sorted(controller.glob("*.py"))):
-        digest.update(hashlib.sha256(path.read_bytes()).digest())
+        # The engine has tens of megabytes; they need not be in memory at once.
+        with path.open("rb") as file:
+            digest.update(hashlib.file_digest(file, "sha256").digest())
     return digest.digest()

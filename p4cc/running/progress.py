@@ -1,25 +1,13 @@
-"""Progress: a bar in a terminal or notebook, otherwise a line per minute; to standard error except in notebooks."""
+"""Progress of runs, in numbers; `shown_progress` shows it."""
 
 from __future__ import annotations
 
-import html
-import sys
 import threading
-import time
 from collections.abc import Callable, Generator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 
-from rich.console import Console
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, ProgressColumn, Task, TextColumn, TimeRemainingColumn
-
 from p4cc.digits import digits
-from p4cc.running.notebook import cell, in_notebook
-
-CELL_S = 0.25
-"""Interval between updates of a notebook's bar."""
-LINE_S = 60.0
-"""Interval between lines without a terminal."""
 
 
 @dataclass(frozen=True)
@@ -105,101 +93,3 @@ class Runs:
         """Number of runs, with fractions for those in progress."""
         with self._lock:
             return self.done + sum(moment.share for moment in self._under_way.values())
-
-
-class _Rate(ProgressColumn):
-    """Packet-hops per second since the start."""
-
-    def render(self, task: Task) -> str:
-        """The rate, if known."""
-        elapsed, hops = task.elapsed or 0.0, int(task.fields.get("hops", 0))
-        return f"{hops / elapsed / 1e6:.2f} M packet-hops/s" if elapsed > 0 and hops else ""
-
-
-@contextmanager
-def counted(label: str, total: int, quiet: bool) -> Generator[Callable[[str], None]]:
-    """Shows a bar of `total` steps with the time left; the yielded function advances it and names the finished step."""
-    console = Console(stderr=True)
-    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
-    with Progress(*columns, console=console, transient=True, disable=quiet or not console.is_terminal) as bar:
-        task = bar.add_task(label, total=total)
-        yield lambda step: bar.update(task, advance=1, description=step)
-
-
-@contextmanager
-def progress(total: int, quiet: bool) -> Generator[Runs]:
-    """Shows the progress of `total` runs, the rate in packet-hops per second, and the time left."""
-    if quiet:
-        yield Runs(total, lambda _: None)
-        return
-    if in_notebook():
-        bar = _CellBar(total, cell())
-        try:
-            yield Runs(total, bar)
-        finally:
-            bar.end()
-        return
-    console = Console(stderr=True)
-    if not console.is_terminal:
-        yield Runs(total, _Lines())
-        return
-    columns = (
-        TextColumn("{task.fields[runs]}"), BarColumn(), _Rate(), TimeRemainingColumn(), TextColumn("{task.description}")
-    )  # fmt: skip
-    with Progress(*columns, console=console, transient=True) as bar:
-        task = bar.add_task("", total=total, runs=f"0/{total} runs")
-
-        def show(runs: Runs) -> None:
-            bar.update(
-                task,
-                completed=runs.completed,
-                description=runs.last,
-                runs=runs.counts,
-                hops=runs.packet_hops,
-            )
-
-        yield Runs(total, show)
-
-
-class _CellBar:
-    """A bar in a notebook's cell."""
-
-    def __init__(self, total: int, show: Callable[[str], None]) -> None:
-        self._total = total
-        self._show = show
-        self._said = 0.0
-        self._started = time.monotonic()
-
-    def __call__(self, runs: Runs) -> None:
-        now = time.monotonic()
-        if now - self._said < CELL_S:
-            return
-        self._said = now
-        elapsed = now - self._started
-        rate = f"{runs.packet_hops / elapsed / 1e6:.2f} M packet-hops/s" if elapsed > 0 and runs.packet_hops else ""
-        text = html.escape(" ".join((runs.counts, rate, runs.last)).strip())
-        label = html.escape(f"{runs.done} of {self._total} runs")
-        bar = f'<progress value="{runs.completed:.4f}" max="{self._total}" aria-label="{label}"></progress>'
-        self._show(f"{bar} <span>{text}</span>")
-
-    def end(self) -> None:
-        """Removes the bar, so that the cell shows only its result."""
-        self._show("")
-
-
-class _Lines:
-    """Prints progress once per minute."""
-
-    def __init__(self) -> None:
-        self._started = self._said = time.monotonic()
-
-    def __call__(self, runs: Runs) -> None:
-        now = time.monotonic()
-        if now - self._said < LINE_S:
-            return
-        self._said = now
-        elapsed, completed = now - self._started, runs.completed
-        left = f", {elapsed * (runs.total - completed) / completed / 60:.0f} min left" if completed else ""
-        rate = f"{runs.packet_hops / elapsed / 1e6:.2f} M packet-hops/s"
-        away = f", {runs.remote} at the cluster" if runs.remote else ""
-        print(f"{runs.done} of {runs.total} runs{away}, {rate}{left}; {runs.last}", file=sys.stderr, flush=True)

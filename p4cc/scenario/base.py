@@ -81,9 +81,12 @@ def refused(part: str, error: ValidationError) -> UserError:
 
 
 class Model(Told):
-    """Base of all parts: unknown keys are errors, values are not coerced, nothing changes after the check."""
+    """Base of all parts: unknown keys are errors, values are not coerced, nothing changes after the check.
 
-    model_config = ConfigDict(extra="forbid", frozen=True, strict=True)
+    pydantic builds the validator of a whole scenario when it is first used, and none for each part before.
+    """
+
+    model_config = ConfigDict(extra="forbid", frozen=True, strict=True, defer_build=True)
 
 
 def listed(value: object) -> object:

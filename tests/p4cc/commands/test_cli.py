@@ -22,6 +22,33 @@ SMALL = ("--set", "topology.senders=2", "--set", "seeds=[1]", "--set", "traffic.
 
 SLOW = {"attr", "finsy", "grpc", "matplotlib", "numpy", "polars", "pyarrow", "pygments", "ruamel.yaml"}
 """What takes long to import, and no help needs."""
+ROOMS = {"controller", "p4cc._engine", "p4cc.planning", "p4cc.running", "p4cc.scenario"}
+"""p4cc's own, of which the list of commands says nothing."""
+NOT_OF_A_RUN = {
+    *(
+        "PIL",
+        "attr",
+        "markdown_it",
+        "matplotlib",
+        "numpy.ma",
+        "plotly",
+        "pygments",
+        "ray",
+        "rich",
+        "scapy",
+        "starlette",
+    ),
+    *("p4cc.cluster", "p4cc.dissector", "p4cc.drop_in", "p4cc.explain", "p4cc.figures", "p4cc.grading", "p4cc.lab"),
+    *("p4cc.live", "p4cc.packet_way", "p4cc.pages", "p4cc.report", "p4cc.reproduce", "p4cc.tofino"),
+    *("p4cc.running.bars", "p4cc.running.server_run", "p4cc.running.sweep", "p4cc.user_algorithms.check"),
+}
+"""What a run of a plain scenario does without: others' studies, pages, figures, labs, and colours with `--json`."""
+PLAIN = """
+topology: {kind: star, senders: 2}
+traffic: {kind: incast, sru_bytes: 20000}
+variants: [{name: DCTCP, congestion_avoidance: {name: dctcp}}]
+stop_ns: 4ms
+"""
 ASKS = """
 import sys
 from p4cc.cli import main
@@ -34,25 +61,46 @@ print(*sys.modules, file=sys.stderr)
 """
 
 
+def modules_of(*words: str) -> set[str]:
+    """What a command imports: modules, and the packages that hold them."""
+    done = subprocess.run(
+        [sys.executable, "-c", ASKS, *words], cwd=ROOT, capture_output=True, text=True, check=True, timeout=60
+    )
+    assert done.stdout
+    return set(done.stderr.split())
+
+
+def commands_in(modules: set[str]) -> set[str]:
+    return {name for name in modules if name.startswith("p4cc.commands.")}
+
+
 @pytest.mark.parametrize(
     ("words", "beside"),
     [
         (("--help",), {"pydantic"}),
         (("-h",), {"pydantic"}),
-        (("--version",), {"pydantic", "rich.markdown"}),
+        (("--version",), {"pydantic", "rich"}),
         # typer reads options of commands by pydantic.
         (("run", "--help"), set[str]()),
         (("controller", "--help"), set[str]()),
     ],
 )
 def test_help_waits_for_nothing_that_is_slow_to_import(words: tuple[str, ...], beside: set[str]) -> None:
-    done = subprocess.run(
-        [sys.executable, "-c", ASKS, *words], cwd=ROOT, capture_output=True, text=True, check=True, timeout=60
-    )
-    assert done.stdout
+    found = modules_of(*words)
     # The group's help lists its verbs, which know plans, and these numpy.
     slow = SLOW - {"numpy", "pygments", "attr"} if words[0] == "controller" else SLOW
-    assert (slow | beside).isdisjoint(done.stderr.split())
+    assert (slow | beside).isdisjoint(found)
+    if words[0].startswith("-"):
+        assert ROOMS.isdisjoint(found)
+        assert commands_in(found) == {"p4cc.commands.listed"}
+
+
+def test_a_plain_run_imports_nothing_that_it_does_not_use(tmp_path: Path) -> None:
+    path = tmp_path / "plain.yaml"
+    path.write_text(PLAIN, encoding="utf-8")
+    found = modules_of("run", str(path), "--out", str(tmp_path / "out"), "--no-cache", "--json")
+    assert not NOT_OF_A_RUN & found
+    assert commands_in(found) == {f"p4cc.commands.{name}" for name in ("drivers", "listed", "options", "run")}
 
 
 def test_what_is_stood_in_for_help_is_there_for_others() -> None:
