@@ -111,8 +111,9 @@ class KdcReadings:
         return "by_rate" if self.by_rate_pkts <= self.most_pkts else "buffer_share"
 
 
+@lru_cache(maxsize=1_024)
 def k_dc_readings(at: Bottleneck) -> KdcReadings:
-    """The readings of K_dc for one port."""
+    """The readings of K_dc for one port; most ports of a network are alike."""
     gigabits = Fraction(at.rate_bps, _GIGABIT_BPS)
     if gigabits >= 10:
         by_rate = _K_DC_AT_10G_PKTS * gigabits / 10
