@@ -24,9 +24,9 @@ from p4cc.reproduce.verdict import NOT_MET, Record, record
 from p4cc.running.cache_files import FOLDER
 from p4cc.running.destination import of_file
 from p4cc.running.prepared import prepare
-from p4cc.running.progress import progress
 from p4cc.running.result_folder import SETTINGS_AS_WRITTEN, Claim, results_into
 from p4cc.running.runner import execute
+from p4cc.running.shown_progress import progress
 from p4cc.scenario.claims import CombineMeasure, check_citations, check_same_points
 from p4cc.scenario.load import validate
 from p4cc.scenario.yaml import read_document

@@ -28,10 +28,11 @@ from p4cc.running.driver import SharedByRuns
 from p4cc.running.loops import run_to_end
 from p4cc.running.outcome import RunOutcome
 from p4cc.running.prepared import Prepared, account, prepare
-from p4cc.running.progress import Runs, progress
+from p4cc.running.progress import Runs
 from p4cc.running.remote_runs import LostClusterError, Study
 from p4cc.running.result_folder import REPORT, Claim, Manifest, results_into
 from p4cc.running.result_writer import ResultWriter, file_names, write_summary
+from p4cc.running.shown_progress import progress
 from p4cc.scenario.overrides import named_by
 
 if TYPE_CHECKING:

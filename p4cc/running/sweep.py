@@ -29,9 +29,9 @@ from p4cc.errors import UserError
 from p4cc.running.cache_files import FOLDER
 from p4cc.running.destination import destination_of
 from p4cc.running.prepared import prepare
-from p4cc.running.progress import progress
 from p4cc.running.result_folder import Claim, results_into
 from p4cc.running.runner import execute
+from p4cc.running.shown_progress import progress
 from p4cc.scenario.flow_figures import FIGURE_NAME
 from p4cc.scenario.load import validate
 from p4cc.scenario.overrides import Origins, apply_overrides
