@@ -131,7 +131,7 @@ def test_a_second_thread_changes_no_byte(tmp_path: Path) -> None:
 
 def test_a_class_lets_send_as_the_engines_receivers_do(tmp_path: Path) -> None:
     echo = run(tmp_path, incast(variants=[own(tmp_path, "Echo")]))
-    # Headers of the packets that are too many at a time take a third of the line: that is why NDP paces pulls.
+    # Headers of packets that are too many at a time take a third of the line: so NDP paces its pulls.
     assert LEAST_NS < finish_ns(echo) < 1.5 * LEAST_NS
     granted = run(tmp_path, incast(variants=[own(tmp_path, "Granting")]))
     assert finish_ns(granted) < 2 * LEAST_NS
