@@ -51,7 +51,7 @@ class Judged(TypedDict):
     """The source's number; null for numbers of no source."""
     measured: float | None
     verdict: Verdict | None
-    """Null for a number of ours that nobody claims."""
+    """Null for a number of ours that nobody claims, and for a statement or an expectation on too few values."""
     counts_as: str
     """The number of the source, as FIGURE.NAME of the claim that has it; empty for what does not count as one."""
     at: str
@@ -120,9 +120,9 @@ def judge(number: Number, measured: Measured, figure: str, shared: Sequence[Chan
         made["verdict"] = NOT_COMPARABLE if made["reason"] else WITHIN if within else OUTSIDE
     elif isinstance(number, Expectation):
         met = measured.value is not None and number.band.holds(measured.value)
-        made["at"] = number.at
+        made["at"], made["reason"] = number.at, measured.few
         made["band"] = BandRecord(min=number.band.min, max=number.band.max, source=number.band.source)
-        made["verdict"] = MET if met else NOT_MET
+        made["verdict"] = None if measured.few else MET if met else NOT_MET
     else:
         made["reason"] = measured.few
     if isinstance(number, Claim | Expectation):
@@ -170,7 +170,7 @@ def record(title: str, reproduction: Reproduction, measured: Mapping[str, Measur
     figure, shared = reproduction.figure, reproduction.history
     claims = [judge(one, measured[one.name], figure, shared) for one in reproduction.measured]
     for claim in claims:
-        claim["apart"] = "" if claim["verdict"] else reproduction.why_apart(claim["name"])
+        claim["apart"] = "" if claim["verdict"] else reproduction.why_apart(claim["name"]) or claim["reason"]
     notes = [
         f"{claim['verdict']}: {claim['name']}: {why_of(claim)}"
         for claim in claims

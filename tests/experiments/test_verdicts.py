@@ -71,10 +71,13 @@ def test_the_file_is_of_the_experiments(name: str, studies: dict[str, tuple[Stud
     held = HELD["studies"][name]["records"]
     now = questions(study, figures, dict(HELD["defaults"]))
     shown = {key.partition(".")[0] for key in held}
+    # A statement on a percentile of too few values has none, and its study says so.
+    gone = {one.number for one in study.study.withdrawn}
     for of in every_of(study, figures):
         for asked in (*of.claims, *of.expectations):
             key = f"{of.figure}.{asked.name}"
-            assert key in held or of.figure not in shown, f"{key} has no verdict"
+            undecided = isinstance(asked, Expectation) and key in gone
+            assert key in held or undecided or of.figure not in shown, f"{key} has no verdict"
             if key not in held:
                 continue
             entry, found = held[key], judged(held[key], asked, of)

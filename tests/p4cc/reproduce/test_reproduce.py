@@ -425,6 +425,9 @@ def test_the_verdicts_of_a_number() -> None:
     other = judge(_claim(not_comparable="another network"), Measured(16), "9")
     assert (other["verdict"], other["reason"]) == ("not comparable", "another network")
     assert judge(_expectation(), Measured(1), "9")["verdict"] == "met"
+    # A percentile of too few values meets and misses nothing.
+    few = judge(_expectation(), Measured(1, few="no data: 3 values"), "9")
+    assert (few["verdict"], few["reason"]) == (None, "no data: 3 values")
     # What could not be measured did not fall into its band.
     assert judge(_expectation(cause="rain"), Measured(None), "9")["verdict"] == "not met"
     assert judge(Number(name="n", text="n", measure=_measure(MEASURE)), Measured(1), "9")["verdict"] is None
