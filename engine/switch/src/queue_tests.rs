@@ -1,4 +1,4 @@
-//! The traffic manager where its state changes: pauses, ready ports, frames that bypass, a shared buffer.
+//! The traffic manager where its state changes: PFC (IEEE 802.1Qbb), ready ports, bypassing, a shared buffer.
 
 use p4cc_units::{Rate, Time};
 
