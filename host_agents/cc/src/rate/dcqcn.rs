@@ -560,7 +560,7 @@ mod tests {
                     if *is_marked {
                         sender.on_cnp(now);
                     }
-                    now = now + Span::from_ns(*silence_ns);
+                    now += Span::from_ns(*silence_ns);
                     loop {
                         if skips {
                             sender.skip_timers(now);
