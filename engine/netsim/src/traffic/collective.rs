@@ -80,7 +80,7 @@ pub struct CollectiveSpec {
     /// Steps that a rank may be ahead of what it received; more than 1 in all-to-all only.
     #[serde(default = "one")]
     pub window: u32,
-    /// When the first iteration begins.
+    /// When the first iteration begins; 0 with `waits`.
     #[serde(default)]
     pub start_ns: u64,
     /// Each rank begins when an operation of a job says so.
@@ -281,6 +281,10 @@ fn check(path: &str, spec: &CollectiveSpec) -> Result<(), SpecError> {
     let most = if spec.schedule == Schedule::Pairwise { ranks - 1 } else { 1 };
     in_range(&at("window"), spec.window.into(), 1, most)?;
     in_range(&at("start_ns"), spec.start_ns, 0, MAX_TIME_NS)?;
+    if spec.waits && spec.start_ns > 0 {
+        let cause = "each rank of a collective that waits begins with its operation";
+        return refuse(at("start_ns"), cause, "give it to the operations, or leave out waits");
+    }
     in_range(&at("compute_ns"), spec.compute_ns, 0, MAX_TIME_NS)?;
     let rows = ranks.saturating_mul(steps(spec).into()).saturating_mul(spec.iterations.into());
     in_range(&at("iterations"), rows, 1, MAX_STEPS)
@@ -573,13 +577,14 @@ mod tests {
 
     #[test]
     fn what_is_wrong_with_a_job_is_said_with_its_place() {
-        let cases: [Case; 8] = [
+        let cases: [Case; 9] = [
             (|spec| spec.ranks.truncate(1), "job.ranks: 1 ranks"),
             (|spec| spec.ranks.truncate(3), "job.ranks: 3 ranks are not a power of two"),
             (|spec| spec.schedule = Schedule::Pairwise, "job.schedule: pairwise goes with all_to_all"),
             (|spec| spec.operation = Operation::AllToAll, "job.schedule: pairwise goes with all_to_all"),
             (|spec| spec.size_bytes = 0, "job.size_bytes: 0 is out of range"),
             (|spec| spec.iterations = 1_000_000, "job.iterations: 16000000 steps of all ranks"),
+            (|spec| spec.waits = true, "job.start_ns: each rank of a collective that waits"),
             (|spec| spec.window = 2, "job.window: 2 is out of range"),
             (|spec| spec.compute_ns = u64::MAX, "job.compute_ns: 18446744073709551615 is out of range"),
         ];
