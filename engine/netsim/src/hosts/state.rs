@@ -47,13 +47,15 @@ pub(crate) struct FlowProgress {
     pub first_begin: Option<(Time, u64)>,
     /// Operations of jobs that have not ended.
     pub operations: u64,
+    /// Whether there are such operations at all.
+    pub has_operations: bool,
 }
 
 impl FlowProgress {
     /// Whether all counted flows are complete, and all operations.
     #[inline]
     pub fn is_complete(&self) -> bool {
-        self.open == 0 && self.operations == 0 && self.counted > 0
+        self.open == 0 && self.operations == 0 && (self.counted > 0 || self.has_operations)
     }
 }
 
@@ -111,7 +113,13 @@ impl Hosts {
             connections,
             applications: Applications::new(topology, seed),
             actions: Actions::new(),
-            progress: FlowProgress { open: counted, counted, operations, ..FlowProgress::default() },
+            progress: FlowProgress {
+                open: counted,
+                counted,
+                operations,
+                has_operations: operations > 0,
+                ..FlowProgress::default()
+            },
         })
     }
 

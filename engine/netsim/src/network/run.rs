@@ -84,6 +84,10 @@ impl Network {
     }
 
     fn run_events(&mut self, options: RunOptions<'_>) -> Result<bool, RunError> {
+        // Operations that take no time end before any event.
+        if self.end_if_complete() {
+            return Ok(false);
+        }
         let RunOptions { until, stop_at_message, stop_at_news, cancel, progress, threads } = options;
         let mut control = Control { cancel, progress };
         let mut until = until.min(Time::from_ns(self.spec.stop_ns));
@@ -133,9 +137,7 @@ impl Network {
         self.schedule.begin(event);
         self.dispatch(event);
         self.schedule.events += 1;
-        if self.hosts.progress().is_complete() && self.spec.stop_when_complete {
-            self.ended = true;
-            self.sample_before(self.schedule.now + Span::from_ps(1));
+        if self.end_if_complete() {
             return Ok(true);
         }
         let limit = self.spec.limits.max_events;
@@ -147,6 +149,17 @@ impl Network {
             self.check(control)?;
         }
         Ok(false)
+    }
+
+    /// Ends the run at this instant if all flows and operations have ended; whether it did.
+    #[inline(always)]
+    fn end_if_complete(&mut self) -> bool {
+        let is_complete = self.hosts.progress().is_complete() && self.spec.stop_when_complete;
+        if is_complete {
+            self.ended = true;
+            self.sample_before(self.schedule.now + Span::from_ps(1));
+        }
+        is_complete
     }
 
     /// Whether nobody has cancelled the run, and results that left it were taken.

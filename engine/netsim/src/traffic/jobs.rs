@@ -11,7 +11,7 @@
 //!
 //! What a send ends with is the last acknowledgement; its data arrived earlier.
 
-use std::collections::{BTreeSet, VecDeque};
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use p4cc_units::{Span, Time};
@@ -22,10 +22,15 @@ use super::collective::CollectivePlan;
 use crate::describe::{FlowPlan, MAX_FLOW_BYTES, MAX_FLOWS, MAX_TIME_NS, Resolver, in_range};
 use crate::error::{SpecError, refuse};
 
+mod run;
+mod starts;
+
+pub(crate) use run::{Jobs, OperationTimes, Step};
+
 /// Most operations of all jobs: each is a row of results.
 const MAX_OPERATIONS: usize = 2_000_000;
-/// Most units of a job.
-const MAX_UNITS: u64 = 1_000_000;
+/// Most events that operations of all jobs wait for.
+const MAX_DEPENDENCIES: u64 = u32::MAX as u64;
 
 /// What an operation does.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
@@ -195,7 +200,7 @@ impl JobsPlan {
             return refuse(path, cause, "add one to a job, or leave out waits");
         }
         plan.connect(&edges);
-        plan.check_starts()?;
+        plan.check_starts(&edges)?;
         Ok(plan)
     }
 
@@ -216,6 +221,7 @@ impl JobsPlan {
         let path = format!("jobs[{number}]");
         let at = |key: &str| format!("{path}.{key}");
         in_range(&at("start_ns"), spec.start_ns, 0, MAX_TIME_NS)?;
+        check_names(&path, spec)?;
         let mut hosts = Vec::with_capacity(spec.hosts.len());
         for (i, name) in spec.hosts.iter().enumerate() {
             hosts.push(resolver.host(&format!("{path}.hosts[{i}]"), name)?);
@@ -230,7 +236,8 @@ impl JobsPlan {
         };
         let first = self.operations.len() as u32;
         let mut sends = Sends { path: &path, spec, hosts: &hosts, template: &template, ids, flows };
-        let mut units = BTreeSet::new();
+        // Numbers are the description's choice: only the units in use have a place in memory.
+        let mut units = BTreeMap::new();
         for (i, one) in spec.operations.iter().enumerate() {
             let path = format!("{path}.operations[{i}]");
             let operation = first + i as u32;
@@ -247,10 +254,8 @@ impl JobsPlan {
                     (resolver.host(&path, name)?, Task::Collective { collective, rank })
                 }
             };
-            if let Some(unit) = one.unit {
-                in_range(&format!("{path}.unit"), unit.into(), 0, MAX_UNITS - 1)?;
-                units.insert(unit);
-            }
+            let next = self.units + units.len() as u32;
+            let unit = one.unit.map(|unit| *units.entry(unit).or_insert(next));
             in_range(&format!("{path}.start_ns"), one.start_ns, 0, MAX_TIME_NS)?;
             self.operations.push(OperationPlan {
                 name: one.name.as_deref().map(Box::from),
@@ -258,10 +263,10 @@ impl JobsPlan {
                 host,
                 needs: needs(&path, one)?,
                 earliest: Time::from_ns(spec.start_ns + one.start_ns),
-                unit: one.unit.map(|unit| self.units + unit),
+                unit,
             });
         }
-        self.units += units.last().map_or(0, |last| last + 1);
+        self.units += units.len() as u32;
         add_edges(&path, spec, first, edges)?;
         let operations = first..self.operations.len() as u32;
         self.jobs.push(JobPlan { name: spec.name.clone(), operations });
@@ -305,35 +310,6 @@ impl JobsPlan {
     fn waiting(&self, operation: u32, event: Event) -> &[u32] {
         let place = operation as usize * EVENTS + event as usize;
         &self.waiting[self.offsets[place] as usize..self.offsets[place + 1] as usize]
-    }
-
-    /// Refuses an operation that waits for what never happens, even if all others do.
-    fn check_starts(&self) -> Result<(), SpecError> {
-        let mut missing: Vec<u32> = self.operations.iter().map(|one| one.needs).collect();
-        let mut starts: Vec<u32> =
-            (0..).zip(&missing).filter(|(_, needs)| **needs == 0).map(|(i, _)| i).collect();
-        while let Some(operation) = starts.pop() {
-            for event in [Event::Start, Event::End, Event::Arrival] {
-                for &next in self.waiting(operation, event) {
-                    let missing = &mut missing[next as usize];
-                    if *missing > 0 {
-                        *missing -= 1;
-                        starts.extend((*missing == 0).then_some(next));
-                    }
-                }
-            }
-        }
-        let Some(stuck) = missing.iter().position(|&missing| missing > 0) else { return Ok(()) };
-        let (number, job) = (0..)
-            .zip(&self.jobs)
-            .find(|(_, job)| job.operations.contains(&(stuck as u32)))
-            .map_or((0, 0), |(number, job)| (number, job.operations.start));
-        let path = format!("jobs[{number}].operations[{}]", stuck as u32 - job);
-        let cause = match &self.operations[stuck].name {
-            Some(name) => format!("{name:?} never starts: it waits for what waits for it"),
-            None => "it never starts: it waits for what waits for it".to_owned(),
-        };
-        refuse(path, cause, "break the circle")
     }
 
     /// The operation of a rank in a collective that waits for it.
@@ -390,6 +366,40 @@ fn host(path: &str, key: &str, hosts: &[u32], place: u32) -> Result<u32, SpecErr
     })
 }
 
+/// A job and its operations have names that tell them apart.
+fn check_names(path: &str, spec: &JobSpec) -> Result<(), SpecError> {
+    if spec.name.is_empty() {
+        return refuse(format!("{path}.name"), "the name is empty", "name the job");
+    }
+    if spec.operations.is_empty() {
+        return refuse(
+            format!("{path}.operations"),
+            "the job has no operation",
+            "add one, or leave out the job",
+        );
+    }
+    let mut seen = BTreeSet::new();
+    for (i, one) in spec.operations.iter().enumerate() {
+        let Some(name) = one.name.as_deref() else { continue };
+        let at = || format!("{path}.operations[{i}].name");
+        if name.is_empty() {
+            return refuse(at(), "the name is empty", "name the operation, or leave the name out");
+        }
+        if !seen.insert(name) {
+            return refuse(at(), format!("two operations are named {name:?}"), "give each its own name");
+        }
+    }
+    Ok(())
+}
+
+fn check_dependencies(path: &str, count: u64) -> Result<(), SpecError> {
+    if count <= MAX_DEPENDENCIES {
+        return Ok(());
+    }
+    let cause = format!("more than {MAX_DEPENDENCIES} dependencies in all jobs");
+    refuse(path, cause, "let operations wait for fewer others, such as one that waits for many")
+}
+
 /// Events that an operation needs.
 fn needs(path: &str, spec: &OperationSpec) -> Result<u32, SpecError> {
     let listed = spec.after.len() + spec.after_arrival.len() + spec.after_start.len();
@@ -406,6 +416,8 @@ fn add_edges(path: &str, spec: &JobSpec, first: u32, edges: &mut Vec<Edge>) -> R
             ("after_arrival", Event::Arrival, &one.after_arrival),
             ("after_start", Event::Start, &one.after_start),
         ];
+        let listed: usize = lists.iter().map(|(_, _, list)| list.len()).sum();
+        check_dependencies(&format!("{path}.operations[{i}]"), (edges.len() + listed) as u64)?;
         for (key, event, list) in lists {
             for &of in list {
                 in_range(&format!("{path}.operations[{i}].{key}"), of.into(), 0, most)?;
@@ -418,174 +430,7 @@ fn add_edges(path: &str, spec: &JobSpec, first: u32, edges: &mut Vec<Edge>) -> R
             }
         }
     }
-    in_range(path, edges.len() as u64, 0, u32::MAX.into())
-}
-
-/// An operation as it went.
-#[derive(Clone, Copy, Default, PartialEq, Eq, Debug)]
-pub(crate) struct OperationTimes {
-    pub start: Option<Time>,
-    pub arrival: Option<Time>,
-    pub end: Option<Time>,
-}
-
-/// What the application does next.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) enum Step {
-    /// It gives a flow its data.
-    Send(u32),
-    /// It wakes for an operation at a time.
-    Wait(u32, Time),
-    /// An operation's rank begins its part in a collective.
-    TakePart { operation: u32, collective: u32, rank: u32 },
-}
-
-#[derive(Clone, Default, Debug)]
-struct Unit {
-    is_busy: bool,
-    queue: VecDeque<u32>,
-}
-
-/// All jobs in one run.
-#[derive(Clone, Debug)]
-pub(crate) struct Jobs {
-    pub operations: Vec<OperationTimes>,
-    /// Events that each operation still waits for.
-    missing: Vec<u32>,
-    units: Vec<Unit>,
-    /// Operations that have not ended.
-    pub open: u64,
-}
-
-impl Jobs {
-    pub fn new(plan: &JobsPlan) -> Self {
-        Self {
-            operations: vec![OperationTimes::default(); plan.operations.len()],
-            missing: plan.operations.iter().map(|one| one.needs).collect(),
-            units: vec![Unit::default(); plan.units as usize],
-            open: plan.operations.len() as u64,
-        }
-    }
-
-    /// What operations do that wait for none.
-    pub fn first_steps(&mut self, plan: &JobsPlan) -> Vec<Step> {
-        let (mut steps, mut events) = (Vec::new(), VecDeque::new());
-        let roots: Vec<u32> =
-            (0..).zip(&self.missing).filter(|(_, needs)| **needs == 0).map(|(i, _)| i).collect();
-        for operation in roots {
-            self.on_ready(plan, operation, Time::ZERO, &mut events, &mut steps);
-        }
-        self.follow(plan, events, Time::ZERO, &mut steps);
-        steps
-    }
-
-    /// The steps that follow from an event.
-    pub fn on_event(&mut self, plan: &JobsPlan, operation: u32, event: Event, now: Time) -> Vec<Step> {
-        let mut steps = Vec::new();
-        self.follow(plan, VecDeque::from([(operation, event)]), now, &mut steps);
-        steps
-    }
-
-    /// An operation's time has come: its start if it has not started, or its end.
-    pub fn on_time(&mut self, plan: &JobsPlan, operation: u32, now: Time) -> Vec<Step> {
-        if self.operations[operation as usize].start.is_some() {
-            return self.on_event(plan, operation, Event::End, now);
-        }
-        let (mut steps, mut events) = (Vec::new(), VecDeque::new());
-        self.on_ready(plan, operation, now, &mut events, &mut steps);
-        self.follow(plan, events, now, &mut steps);
-        steps
-    }
-
-    fn follow(
-        &mut self,
-        plan: &JobsPlan,
-        mut events: VecDeque<(u32, Event)>,
-        now: Time,
-        steps: &mut Vec<Step>,
-    ) {
-        while let Some((operation, event)) = events.pop_front() {
-            let times = &mut self.operations[operation as usize];
-            match event {
-                Event::Start => times.start = Some(now),
-                Event::Arrival => times.arrival = Some(now),
-                Event::End => {
-                    times.end = Some(now);
-                    self.open -= 1;
-                    self.release(plan, operation, &mut events, now, steps);
-                }
-            }
-            for &next in plan.waiting(operation, event) {
-                let missing = &mut self.missing[next as usize];
-                // One that needs only some of its events does not count the others.
-                if *missing > 0 {
-                    *missing -= 1;
-                    if *missing == 0 {
-                        self.on_ready(plan, next, now, &mut events, steps);
-                    }
-                }
-            }
-        }
-    }
-
-    fn on_ready(
-        &mut self,
-        plan: &JobsPlan,
-        operation: u32,
-        now: Time,
-        events: &mut VecDeque<(u32, Event)>,
-        steps: &mut Vec<Step>,
-    ) {
-        let one = &plan.operations[operation as usize];
-        if one.earliest > now {
-            steps.push(Step::Wait(operation, one.earliest));
-            return;
-        }
-        if let Some(unit) = one.unit {
-            let unit = &mut self.units[unit as usize];
-            if unit.is_busy {
-                unit.queue.push_back(operation);
-                return;
-            }
-            unit.is_busy = true;
-        }
-        start(plan, operation, now, events, steps);
-    }
-
-    /// The unit of an operation that ended takes the next one.
-    fn release(
-        &mut self,
-        plan: &JobsPlan,
-        operation: u32,
-        events: &mut VecDeque<(u32, Event)>,
-        now: Time,
-        steps: &mut Vec<Step>,
-    ) {
-        let Some(unit) = plan.operations[operation as usize].unit else { return };
-        let unit = &mut self.units[unit as usize];
-        match unit.queue.pop_front() {
-            Some(next) => start(plan, next, now, events, steps),
-            None => unit.is_busy = false,
-        }
-    }
-}
-
-fn start(
-    plan: &JobsPlan,
-    operation: u32,
-    now: Time,
-    events: &mut VecDeque<(u32, Event)>,
-    steps: &mut Vec<Step>,
-) {
-    events.push_back((operation, Event::Start));
-    match plan.operations[operation as usize].task {
-        Task::Send { flow } => steps.push(Step::Send(flow)),
-        Task::Compute { duration: Span::ZERO } => events.push_back((operation, Event::End)),
-        Task::Compute { duration } => steps.push(Step::Wait(operation, now + duration)),
-        Task::Collective { collective, rank } => {
-            steps.push(Step::TakePart { operation, collective, rank });
-        }
-    }
+    Ok(())
 }
 
 #[cfg(test)]
@@ -593,7 +438,7 @@ mod tests {
     use super::*;
 
     /// A job at the host 0: operations by what they take (none: a send) and what they wait for.
-    fn plan(operations: &[(Option<u64>, OperationSpec)]) -> JobsPlan {
+    fn planned(operations: &[(Option<u64>, OperationSpec)]) -> Result<JobsPlan, SpecError> {
         let mut plan = JobsPlan::default();
         let mut edges = Vec::new();
         let mut spec = job(Vec::new());
@@ -617,7 +462,11 @@ mod tests {
         add_edges("job", &spec, 0, &mut edges).expect("edges");
         plan.jobs.push(JobPlan { name: "job".to_owned(), operations: 0..operations.len() as u32 });
         plan.connect(&edges);
-        plan
+        plan.check_starts(&edges).map(|()| plan)
+    }
+
+    fn plan(operations: &[(Option<u64>, OperationSpec)]) -> JobsPlan {
+        planned(operations).expect("all start")
     }
 
     fn job(operations: Vec<OperationSpec>) -> JobSpec {
@@ -714,16 +563,33 @@ mod tests {
     fn some_operations_need_only_some_of_their_events() {
         let some = |needs: u32| OperationSpec { needs: Some(needs), ..after(&[0, 1, 2, 3]) };
         let operations = [(Some(5), spec()), (Some(9), spec()), (Some(1), some(1)), (Some(1), some(2))];
-        let plan = plan(&operations);
-        plan.check_starts().expect("all start");
-        assert_eq!(run(&plan).1, [(0, 5), (0, 9), (5, 6), (6, 7)]);
+        assert_eq!(run(&plan(&operations)).1, [(0, 5), (0, 9), (5, 6), (6, 7)]);
     }
 
     #[test]
-    fn what_never_starts_is_refused() {
-        let plan = plan(&[(Some(1), spec()), (Some(1), after(&[2])), (Some(1), after(&[0, 1]))]);
-        let error = plan.check_starts().expect_err("a circle").to_string();
-        assert!(error.starts_with("jobs[0].operations[1]: it never starts"), "{error}");
+    fn what_never_starts_is_refused_with_the_circle() {
+        let error = |operations: &[(Option<u64>, OperationSpec)]| {
+            planned(operations).expect_err("a circle").to_string()
+        };
+        let said = error(&[(Some(1), spec()), (Some(1), after(&[2])), (Some(1), after(&[0, 1]))]);
+        let begin = "jobs[0].operations[1]: it never starts, as each of 1 -> 2 -> 1 waits for the next";
+        assert!(said.starts_with(begin), "{said}");
+        // What waits for a circle is not in it.
+        let said = error(&[(Some(1), after(&[1])), (Some(1), after(&[2])), (Some(1), after(&[1]))]);
+        assert!(said.starts_with("jobs[0].operations[1]: it never starts, as each of 1 -> 2 -> 1"), "{said}");
+        let long: Vec<_> = (0..100).map(|number| (Some(1), after(&[(number + 1) % 100]))).collect();
+        assert!(
+            error(&long).contains("0 -> 1 -> 2 -> 3 -> 4 -> 5 -> 6 -> ... -> 0 waits"),
+            "{}",
+            error(&long)
+        );
+    }
+
+    #[test]
+    fn too_many_dependencies_are_those_of_all_jobs() {
+        check_dependencies("job", MAX_DEPENDENCIES).expect("as many as may be");
+        let said = check_dependencies("job", MAX_DEPENDENCIES + 1).expect_err("one more").to_string();
+        assert!(said.starts_with("job: more than 4294967295 dependencies in all jobs"), "{said}");
     }
 
     #[test]

@@ -23,6 +23,7 @@ mod generated;
 mod injected;
 mod invariants;
 mod jitter;
+mod jobs;
 mod pairs;
 mod reads;
 mod receivers;
