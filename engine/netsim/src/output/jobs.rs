@@ -34,8 +34,15 @@ impl View<'_> {
     fn operations_table(&self) -> Table {
         let run = &self.hosts.applications().jobs;
         let jobs = &self.topology.jobs.jobs;
-        let numbers: Vec<String> =
-            jobs.iter().flat_map(|job| (0..job.operations.len()).map(|number| number.to_string())).collect();
+        // The name of those that have none; a text without letters takes no memory of its own.
+        let number = |job: &JobPlan, operation: u32| {
+            let has_name = self.topology.jobs.operations[operation as usize].name.is_some();
+            if has_name { String::new() } else { (operation - job.operations.start).to_string() }
+        };
+        let numbers: Vec<String> = jobs
+            .iter()
+            .flat_map(|job| job.operations.clone().map(move |operation| number(job, operation)))
+            .collect();
         let all = jobs.iter().flat_map(|job| job.operations.clone().map(move |operation| (job, operation)));
         Table::of(all.filter_map(|(job, operation)| {
             let times = run.operations[operation as usize];
