@@ -124,8 +124,10 @@ class _Reader:
 
     def _add(self, label: str | None, work: spec.Work) -> int:
         operation: spec.OperationSpec = {"work": work}
-        if label is not None:
-            operation["name"] = f"{self._rank}.{label}"[:64]
+        name = f"{self._rank}.{label}"
+        # One with a longer label goes by its number: labels that begin alike would share a name.
+        if label is not None and len(name) <= 64:
+            operation["name"] = name
         number = self._graph.add(operation, f"{self._path}:{self._line}")
         if label is not None:
             if label in self._labels:

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 
 MAX_OPERATIONS = 1_000_000
 MAX_RANKS = 16_384
+_MOST_NAMED = 9
 CollectiveOperation = Literal["all_reduce", "all_gather", "reduce_scatter", "all_to_all"]
 
 
@@ -51,10 +52,13 @@ class OperationGraph:
 
     def check(self) -> OperationGraph:
         """Itself; raises UserError with the place of an operation that waits for itself, over others or at once."""
-        stuck = _never_starting(self.operations)
-        if stuck is not None:
-            cause = "the operation never starts: it waits for operations that wait for it"
-            raise UserError(cause, place=self.places[stuck], remedy="break the circle of what it waits for")
+        circle = _circle(self.operations)
+        if circle:
+            names = [self.operations[number].get("name") or str(number) for number in [*circle, circle[0]]]
+            if len(names) > _MOST_NAMED:
+                names[_MOST_NAMED - 2 : -1] = ["..."]
+            cause = f"the operation never starts, as each of {' -> '.join(names)} waits for the next"
+            raise UserError(cause, place=self.places[circle[0]], remedy="let one of them not wait for the next")
         return self
 
     @property
@@ -69,13 +73,12 @@ class OperationGraph:
         return sum(one["work"]["duration_ns"] for one in self.operations if one["work"]["kind"] == "compute")
 
 
-def _never_starting(operations: Sequence[spec.OperationSpec]) -> int | None:
-    """The first operation that waits for what never happens, even if all others do."""
+def _circle(operations: Sequence[spec.OperationSpec]) -> list[int]:
+    """Operations each of which waits for the next, and the last for the first; none if all can start."""
     waiting: defaultdict[int, list[int]] = defaultdict(list)
     missing: list[int] = []
     for number, one in enumerate(operations):
-        of = [*one.get("after", ()), *one.get("after_arrival", ()), *one.get("after_start", ())]
-        needs = one.get("needs")
+        needs, of = one.get("needs"), _waits_for(one)
         missing.append(len(of) if needs is None else needs)
         for other in of:
             waiting[other].append(number)
@@ -85,4 +88,14 @@ def _never_starting(operations: Sequence[spec.OperationSpec]) -> int | None:
             missing[number] -= 1
             if missing[number] == 0:
                 ready.append(number)
-    return next((number for number, needs in enumerate(missing) if needs > 0), None)
+    at = next((number for number, needs in enumerate(missing) if needs > 0), None)
+    chain: dict[int, None] = {}
+    while at is not None and at not in chain:
+        chain[at] = None
+        at = next(other for other in _waits_for(operations[at]) if missing[other] > 0)
+    numbers = list(chain)
+    return [] if at is None else numbers[numbers.index(at) :]
+
+
+def _waits_for(one: spec.OperationSpec) -> list[int]:
+    return [*one.get("after", ()), *one.get("after_arrival", ()), *one.get("after_start", ())]

@@ -12,6 +12,7 @@ ranks run one program: the layers forward, then backward. What the type of the f
 from __future__ import annotations
 
 import re
+from collections import Counter
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, NoReturn
 
@@ -274,6 +275,8 @@ class _Instances:
         self._path = path
         self._sizes = sizes
         self._ranks = [_Rank() for _ in range(sizes.ranks)]
+        self._names: set[str] = set()
+        self._uses: Counter[str] = Counter()
         self.graph = OperationGraph(sizes.ranks)
 
     def make(self, program: list[_Step]) -> OperationGraph:
@@ -290,7 +293,7 @@ class _Instances:
         place, name = f"{self._path}:{layer.line}", f"{layer.name}.{_NAMES[step.phase]}"
         rank.compute_ns += phase.compute_ns
         if step.joins and rank.open:
-            self._compute(number, name, place)
+            self._compute(number, f"{name}.compute", place)
             rank.before, rank.open = rank.before + rank.open, ()
         members = self._sizes.group(phase.domain, number) if phase.operation is not None else ()
         if phase.operation is None or len(members) < 2:
@@ -298,7 +301,7 @@ class _Instances:
         if members not in groups:
             groups[members] = len(self.graph.groups)
             self.graph.groups.append(Group(phase.operation, members, phase.size_bytes))
-        self._compute(number, name, place)
+        self._compute(number, f"{name}.compute", place)
         work: spec.Work = {"kind": "collective", "collective": groups[members], "rank": members.index(number)}
         part = (self._add(number, name, work, place, rank.before),)
         if layer.update_ns:
@@ -316,7 +319,13 @@ class _Instances:
             rank.before, rank.compute_ns = (self._add(number, name, work, place, rank.before),), 0
 
     def _add(self, number: int, name: str, work: spec.Work, place: str, after: tuple[int, ...]) -> int:
-        return self.graph.add({"name": f"{number}.{name}"[:64], "work": work, "after": list(after)}, place)
+        unique = name = f"{number}.{name}"[:56]
+        # Layers of one name, and what runs again, have a number of their own.
+        while unique in self._names:
+            self._uses[name] += 1
+            unique = f"{name}:{self._uses[name] + 1}"
+        self._names.add(unique)
+        return self.graph.add({"name": unique, "work": work, "after": list(after)}, place)
 
 
 def read_simai_workload(path: Path, ranks: int | None = None) -> OperationGraph:

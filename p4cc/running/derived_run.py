@@ -13,7 +13,7 @@ from p4cc.analysis.metrics import Measures, derive
 from p4cc.analysis.tables import ALGORITHM
 from p4cc.running.captures import limit_warning
 from p4cc.running.losses import assertion_warning, drops_of, lossless_drops, pass_limit_warning, refusals_of
-from p4cc.running.run_end import ending_of
+from p4cc.running.run_end import ending_of, open_operations_warning
 from p4cc.running.table_stream import table_stream
 
 if TYPE_CHECKING:
@@ -27,7 +27,7 @@ class Facts:
     """Notes of a run as plain values, input to the lines about its case."""
 
     warnings: list[str]
-    """On the limit of passes."""
+    """On the limit of passes, failed assertions and operations that did not end."""
     captures: list[str]
     """On captures that ended early."""
     drops: list[tuple[str, str, int]]
@@ -63,7 +63,11 @@ class DerivedRun:
 
 def facts_of(case: Case, plan: NetworkPlan, run: SeedRun) -> Facts:
     """Collects the notes of a run."""
-    warnings = (pass_limit_warning(case, plan, run), assertion_warning(case, run))
+    warnings = (
+        pass_limit_warning(case, plan, run),
+        assertion_warning(case, run),
+        open_operations_warning(case, run),
+    )
     return Facts(
         warnings=[text for text in warnings if text is not None],
         captures=list(limit_warning(case.label(), case.scenario.record.pcap_max_bytes, run)),

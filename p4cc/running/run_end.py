@@ -29,6 +29,21 @@ def cut_off(label: str, summaries: Sequence[Mapping[str, Any]]) -> Iterator[str]
         )
 
 
+def open_operations_warning(case: Case, run: SeedRun) -> str | None:
+    """The warning about operations of jobs that had not ended when the run ended."""
+    rows: Mapping[str, list[Any]] = run.tables["jobs"].to_pydict()
+    counts = zip(rows["job"], rows["operations"], rows["ended"], strict=True)
+    texts = [f"{whole - ended} of {whole} operations of {job}" for job, whole, ended in counts if ended < whole]
+    if not texts:
+        return None
+    others = f" and those of {len(texts) - 1} more jobs" if len(texts) > 1 else ""
+    return (
+        f"case {case.label()} seed {run.seed}: {texts[0]}{others} had not ended when the run ended "
+        f"({digits(run.summary['end_ns'] / 1e6, 6)} ms); raise stop_ns, or see in the table operations which of them "
+        "hold what others wait for"
+    )
+
+
 def ending_of(case: Case, run: SeedRun) -> str | None:
     """How a run ended, and why, for a deadlock or a stall; otherwise None."""
     match outcome(run.summary):

@@ -90,6 +90,14 @@ def test_faults_are_named_by_line(tmp_path: Path, text: str, line: int, cause: s
     assert (caught.value.place, cause in caught.value.cause) == (f"{file}:{line}", True), caught.value
 
 
+def test_long_labels_share_no_name(tmp_path: Path) -> None:
+    long = "l" * 80
+    text = PAIR % (f"{long}1: calc 1\n{long}2: calc 1\n{long}2 requires {long}1\na: calc 1", "")
+    graph = read_goal(written(tmp_path, text))
+    assert [one.get("name") for one in graph.operations] == [None, None, "0.a"]
+    assert graph.operations[1].get("after") == [0]
+
+
 def test_the_binary_form_is_refused_by_name(tmp_path: Path) -> None:
     path = tmp_path / "x.bin"
     path.write_bytes(b"\x02\0\0\0\xff")

@@ -53,16 +53,16 @@ def program(graph: OperationGraph, rank: int) -> list[tuple[Any, ...]]:
 
 def test_a_transformer_waits_for_all_but_weights(tmp_path: Path) -> None:
     assert program(read_simai_workload(written(tmp_path, HEAD + LAYERS)), 3) == [
-        ("a.forward", 5, []),
+        ("a.forward.compute", 5, []),
         ("a.forward", "all_gather", (2, 3), 64, [0]),
         ("a.forward.update", 1, [1]),
-        ("b.input", 8 + 9, [2]),
+        ("b.input.compute", 8 + 9, [2]),
         ("b.input", "reduce_scatter", (2, 3), 64, [3]),
         ("b.input.update", 2, [4]),
-        ("b.weight", 10, [5]),
+        ("b.weight.compute", 10, [5]),
         ("b.weight", "all_reduce", (3, 7), 32, [6]),
         ("b.weight.update", 2, [7]),
-        ("a.weight", 6 + 7, [6]),
+        ("a.weight.compute", 6 + 7, [6]),
         ("a.weight", "all_reduce", (1, 3, 5, 7), 128, [9]),
         ("a.weight.update", 1, [10]),
     ]
@@ -74,25 +74,25 @@ def test_other_types_have_their_own_order(tmp_path: Path) -> None:
 
     everybody = (0, 1, 2)
     assert of("DATA\n") == [
-        ("b.weight", 5 + 8 + 10, []),
+        ("b.weight.compute", 5 + 8 + 10, []),
         ("b.weight", "all_reduce", everybody, 32, [0]),
         ("b.weight.update", 2, [1]),
-        ("a.weight", 9 + 7, [0]),
+        ("a.weight.compute", 9 + 7, [0]),
         ("a.weight", "all_reduce", everybody, 128, [3]),
         ("a.weight.update", 1, [4]),
     ]
     assert of("MODEL\n") == [
-        ("a.forward", 5, []),
+        ("a.forward.compute", 5, []),
         ("a.forward", "all_gather", everybody, 64, [0]),
         ("a.forward.update", 1, [1]),
-        ("b.input", 8 + 9, [2]),
+        ("b.input.compute", 8 + 9, [2]),
         ("b.input", "reduce_scatter", everybody, 64, [3]),
         ("b.input.update", 2, [4]),
-        ("b.weight", 10, [3]),
+        ("b.weight.compute", 10, [3]),
         ("end", 6 + 7, [6, 5]),
     ]
     assert of("MICRO\n") == [
-        ("a.weight", 7, []),
+        ("a.weight.compute", 7, []),
         ("a.weight", "all_reduce", everybody, 128, [0]),
         ("a.weight.update", 1, [1]),
     ]
@@ -103,6 +103,16 @@ def test_checkpoints_compute_forward_again(tmp_path: Path) -> None:
     text = first + "2\na -1 1 NONE 0 10 NONE 0 100 ALLREDUCE 8 0\nb -1 2 NONE 0 20 NONE 0 200 ALLREDUCE 8 0\n"
     found = program(read_simai_workload(written(tmp_path, text), 2), 0)
     assert [one[1] for one in found if len(one) == 3] == [1 + 2 + 1 + 20 + 200, 10 + 100]
+
+
+def test_each_operation_has_a_name_of_its_own(tmp_path: Path) -> None:
+    layer = "a -1 5 ALLGATHER 64 6 NONE 0 7 NONE 0 1\n"
+    for last in ("a", "a.forward:2", "a" * 80):
+        text = f"{HEAD}3\n{layer}{layer}{layer.replace('a', last, 1)}"
+        names = [one.get("name") or "" for one in read_simai_workload(written(tmp_path, text)).operations]
+        assert len(set(names)) == len(names)
+        assert max(map(len, names)) <= 64
+        assert {"0.a.forward.compute", "0.a.forward", "0.a.forward:2"} <= set(names)
 
 
 def test_experts_meet_in_groups_of_their_own(tmp_path: Path) -> None:
