@@ -733,7 +733,7 @@ class CollectiveSpec(TypedDict):
     size_bytes: int
     """Size of the whole buffer, as NCCL's tests count it."""
     start_ns: NotRequired[int]
-    """When the first iteration begins."""
+    """When the first iteration begins; 0 with `waits`."""
     waits: NotRequired[bool]
     """Each rank begins when an operation of a job says so."""
     window: NotRequired[int]

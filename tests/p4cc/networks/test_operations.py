@@ -105,13 +105,32 @@ def test_what_did_not_end_is_null(tmp_path: Path) -> None:
     ran = job(tmp_path, late)
     assert ran.table("operations").select("operation", "end_ns").rows() == [("a", None)]
     assert ran.table("jobs").select("ended", "finish_ns", "completion_ns").row(0) == (0, None, None)
+    said = "seed 1: 2 of 2 operations of job had not ended when the run ended (100 ms)"
+    assert sum(said in warning for warning in ran.outcome.warnings) == 1
+
+
+def test_a_run_of_computing_alone_ends_with_it(tmp_path: Path) -> None:
+    ran = job(tmp_path, [{"name": "a", "host": "h1", "compute_ns": 500}])
+    assert [one["end_ns"] for one in ran.runs] == [1_500]
+    assert not any("had not ended" in warning for warning in ran.outcome.warnings)
 
 
 @pytest.mark.parametrize(
     ("operations", "said"),
     [
         ([{"name": "a", "host": "h1", "compute_ns": 1, "after": ["b"]}], "'a' waits for 'b', which is no operation"),
-        ([{"name": "a", "host": "h1", "compute_ns": 1, "after": ["a"]}], "the operation never starts"),
+        (
+            [{"name": "a", "host": "h1", "compute_ns": 1, "after": ["a"]}],
+            "never starts, as each of a -> a waits",
+        ),
+        (
+            [
+                {"name": "a", "host": "h1", "compute_ns": 1, "after": ["b"]},
+                {"name": "b", "host": "h1", "compute_ns": 1, "after": ["c"]},
+                {"name": "c", "host": "h1", "compute_ns": 1, "after_start": ["b"]},
+            ],
+            "each of b -> c -> b waits for the next",
+        ),
         (
             [
                 {"name": "a", "host": "h1", "compute_ns": 1},
