@@ -16,7 +16,7 @@ from google.protobuf import descriptor_pb2, descriptor_pool, message_factory
 from google.protobuf.message import DecodeError
 
 from p4cc.errors import UserError
-from p4cc.files import MAX_TEXT_BYTES, read_text
+from p4cc.files import read_bytes, read_text
 from p4cc.json_data import items, mapping
 from p4cc.planning.operation_graph import MAX_RANKS, CollectiveOperation, Group, OperationGraph
 from p4cc.scenario.base import MAX_FLOW_BYTES, MAX_TIME_NS
@@ -277,13 +277,7 @@ def _groups_of(values: str, ranks: int) -> dict[str, tuple[int, ...]]:
 
 def _messages(path: Path) -> Iterator[bytes]:
     """The messages of a file, each after its length as a varint; raises UserError."""
-    try:
-        if path.stat().st_size > MAX_TEXT_BYTES:
-            cause = f"the trace exceeds {MAX_TEXT_BYTES} bytes"
-            raise UserError(cause, place=str(path), remedy="give a smaller trace")
-        data = path.read_bytes()
-    except OSError as error:
-        raise UserError("cannot read the trace", place=str(path), remedy="give an existing file") from error
+    data = read_bytes(path, "trace")
     at, count = 0, 0
     while at < len(data):
         length, shift = 0, 0

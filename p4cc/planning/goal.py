@@ -23,7 +23,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, NoReturn
 
 from p4cc.errors import UserError
-from p4cc.files import MAX_TEXT_BYTES
+from p4cc.files import read_bytes
 from p4cc.planning.operation_graph import MAX_RANKS, OperationGraph
 from p4cc.scenario.base import MAX_FLOW_BYTES, MAX_TIME_NS
 from topos.loaders.words import shown
@@ -197,13 +197,7 @@ class _Reader:
 
 def _text(path: Path) -> str:
     """The text of a schedule without its comments, with its lines; raises UserError for the binary form."""
-    try:
-        if path.stat().st_size > MAX_TEXT_BYTES:
-            cause = f"the schedule exceeds {MAX_TEXT_BYTES} bytes"
-            raise UserError(cause, place=str(path), remedy="give a smaller schedule")
-        data = path.read_bytes()
-    except OSError as error:
-        raise UserError("cannot read the schedule", place=str(path), remedy="give an existing file") from error
+    data = read_bytes(path, "schedule")
     try:
         text = data.decode("utf-8")
     except UnicodeDecodeError:
