@@ -23,6 +23,8 @@ class FilesSeen:
     sha256: dict[Path, str] = field(default_factory=dict[Path, str])
     named: dict[str, Path] = field(default_factory=dict[str, Path])
     """Of names that several places are searched for."""
+    absent: set[Path] = field(default_factory=set[Path])
+    """Files that would change the results if they were there."""
 
     def add(self, path: Path) -> None:
         """Records an input file; its reader reports one that cannot be read."""
@@ -125,6 +127,12 @@ def files_read() -> Generator[dict[str, Path]]:
         inputs_read.reset(token)
         if around is not None:
             around.update(mine)
+
+
+def note_absent(path: Path) -> None:
+    """Keeps account of a file that would decide a run if it were there."""
+    if (seen := files_seen.get()) is not None:
+        seen.absent.add(path.absolute())
 
 
 def note_input(name: str, path: Path) -> None:
