@@ -23,6 +23,8 @@ class FilesSeen:
     sha256: dict[Path, str] = field(default_factory=dict[Path, str])
     named: dict[str, Path] = field(default_factory=dict[str, Path])
     """Of names that several places are searched for."""
+    absent: set[Path] = field(default_factory=set[Path])
+    """Files that would change the results if they were there."""
 
     def add(self, path: Path) -> None:
         """Records an input file; its reader reports one that cannot be read."""
@@ -47,14 +49,26 @@ def sha256_of(path: Path) -> str | None:
         return None
 
 
+def read_bytes(path: Path, what: str, remedy: str = "give an existing file") -> bytes:
+    """The bytes of a file, as many as may be: a device has no size that says so. Raises UserError."""
+    try:
+        with path.open("rb") as file:
+            data = file.read(MAX_TEXT_BYTES + 1)
+    except OSError as error:
+        raise UserError(f"cannot read the {what}", place=str(path), remedy=remedy) from error
+    if len(data) > MAX_TEXT_BYTES:
+        raise UserError(f"the {what} exceeds {MAX_TEXT_BYTES} bytes", place=str(path), remedy="give a smaller file")
+    return data
+
+
 def read_text(path: Path, what: str) -> str:
     """The text of a file; raises UserError."""
+    remedy = "give a text file in UTF-8"
+    data = read_bytes(path, what, remedy)
     try:
-        if path.stat().st_size > MAX_TEXT_BYTES:
-            raise UserError(f"the {what} exceeds {MAX_TEXT_BYTES} bytes", place=str(path), remedy="split the file")
-        return path.read_text(encoding="utf-8")
-    except (OSError, UnicodeDecodeError) as error:
-        raise UserError(f"cannot read the {what}", place=str(path), remedy="give a text file in UTF-8") from error
+        return data.decode("utf-8").replace("\r\n", "\n").replace("\r", "\n")
+    except UnicodeDecodeError as error:
+        raise UserError(f"cannot read the {what}", place=str(path), remedy=remedy) from error
 
 
 def write_text(path: Path, text: str) -> None:
@@ -113,6 +127,12 @@ def files_read() -> Generator[dict[str, Path]]:
         inputs_read.reset(token)
         if around is not None:
             around.update(mine)
+
+
+def note_absent(path: Path) -> None:
+    """Keeps account of a file that would decide a run if it were there."""
+    if (seen := files_seen.get()) is not None:
+        seen.absent.add(path.absolute())
 
 
 def note_input(name: str, path: Path) -> None:

@@ -8,6 +8,7 @@ trace has. Nodes of collectives are matched over the ranks of their group in the
 from __future__ import annotations
 
 import json
+import re
 from collections import defaultdict
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
@@ -16,7 +17,7 @@ from google.protobuf import descriptor_pb2, descriptor_pool, message_factory
 from google.protobuf.message import DecodeError
 
 from p4cc.errors import UserError
-from p4cc.files import MAX_TEXT_BYTES, read_text
+from p4cc.files import note_absent, read_bytes, read_text
 from p4cc.json_data import items, mapping
 from p4cc.planning.operation_graph import MAX_RANKS, CollectiveOperation, Group, OperationGraph
 from p4cc.scenario.base import MAX_FLOW_BYTES, MAX_TIME_NS
@@ -31,6 +32,7 @@ if TYPE_CHECKING:
 
 MAX_TAG = (1 << 64) - 1
 _MAX_VARINT_BYTES = 5
+_RANK = re.compile(r"0|[1-9][0-9]{0,8}", re.ASCII)
 _METADATA, _LOAD, _STORE, _COMPUTE, _SEND, _RECEIVE, _COLLECTIVE = range(1, 8)
 _TIMED = (_LOAD, _STORE, _COMPUTE)
 _ALL_GATHER, _BROADCAST = 2, 5
@@ -120,6 +122,8 @@ class _Reader:
     def __init__(self, paths: Sequence[Path], groups: Mapping[str, tuple[int, ...]]) -> None:
         self._paths = paths
         self._groups = dict(groups)
+        self._given = frozenset(groups)
+        """Groups of the file of groups, which metadata do not change."""
         self._graph = OperationGraph(len(paths))
         self._sends: defaultdict[tuple[int, int, int], list[_Message]] = defaultdict(list)
         self._receives: defaultdict[tuple[int, int, int], list[_Message]] = defaultdict(list)
@@ -147,7 +151,7 @@ class _Reader:
             try:
                 node.ParseFromString(data)
             except DecodeError as error:
-                cause = "the message is no node of Chakra"
+                cause = "the message is not a node of Chakra"
                 raise UserError(cause, place=place, remedy="give an undamaged trace of Chakra's schema") from error
             if node.id in numbers:
                 raise UserError(f"node id {node.id} is given twice", place=place, remedy="give each node its own id")
@@ -164,7 +168,7 @@ class _Reader:
         """The operation of a node."""
         values = {one.name: getattr(one, which) for one in node.attr if (which := one.WhichOneof("value"))}
         name = f"{rank}.{node.id}.{node.name}"[:64]
-        duration_ns = _whole(1_000 * node.duration_micros, "duration_micros", 0, MAX_TIME_NS, place)
+        duration_ns = 1_000 * _whole(node.duration_micros, "duration_micros", 0, MAX_TIME_NS // 1_000, place)
         wait: spec.Work = {"kind": "compute", "host": rank, "duration_ns": 0}
         if node.type in _TIMED:
             operation: spec.OperationSpec = {"name": name, "work": {**wait, "duration_ns": duration_ns}}
@@ -173,13 +177,17 @@ class _Reader:
                 operation["unit"] = 2 * rank + bool(values.get("is_cpu_op"))
             return self._graph.add(operation, place)
         if node.type in (0, _METADATA):
-            self._groups |= _groups_of(node.inputs.values, self._graph.ranks)
+            self._learn(_groups_of(node.inputs.values, self._graph.ranks), place)
             return self._graph.add({"name": name, "work": wait}, place)
-        size_bytes = _whole(values.get("comm_size", 0), "comm_size", 0, MAX_FLOW_BYTES, place)
+        # A receive takes what its send has.
+        size_bytes = _whole(
+            values.get("comm_size", 0 if node.type not in (_SEND, _COLLECTIVE) or _is_timed(values) else None),
+            "comm_size", 0, MAX_FLOW_BYTES, place,
+        )  # fmt: skip
         if node.type in (_SEND, _RECEIVE):
             is_send = node.type == _SEND
             key = "comm_dst" if is_send else "comm_src"
-            peer = _whole(values.get(key, -1), key, 0, self._graph.ranks - 1, place)
+            peer = _whole(values.get(key), key, 0, self._graph.ranks - 1, place)
             tag = _whole(values.get("comm_tag", 0), "comm_tag", 0, MAX_TAG, place)
             if peer == rank:
                 raise UserError(f"rank {rank} sends to itself", place=place, remedy="name another rank")
@@ -196,9 +204,9 @@ class _Reader:
     def _collective(
         self, rank: int, name: str, values: dict[str, Any], size_bytes: int, duration_ns: int, place: str
     ) -> int:
-        kind = _whole(values.get("comm_type", -1), "comm_type", 0, 9, place)
+        kind = _whole(values.get("comm_type"), "comm_type", 0, 9, place)
         group = str(values.get("pg_name", _ALL))
-        group = _ALL if group == "0" else group
+        group = _ALL if group == "0" and "0" not in self._groups else group
         members = self._members(group, place)
         if rank not in members:
             cause = f"rank {rank} is not in its group {shown(group)}"
@@ -218,6 +226,15 @@ class _Reader:
         number = self._graph.add({"name": name, "work": part}, place)
         self._parts[group].setdefault(rank, []).append(_Part(number, _OPERATIONS[kind], whole))
         return number
+
+    def _learn(self, groups: Mapping[str, tuple[int, ...]], place: str) -> None:
+        """Takes groups of metadata; raises UserError for two of one name that differ."""
+        for name, members in groups.items():
+            if name in self._given:
+                continue
+            if self._groups.setdefault(name, members) != members:
+                cause = f"the group {shown(name)} has other ranks than in metadata before"
+                raise UserError(cause, place=place, remedy="give the files of one run, or a file of groups")
 
     def _members(self, group: str, place: str) -> tuple[int, ...]:
         if group == _ALL:
@@ -260,6 +277,11 @@ class _Reader:
             self._graph.groups.append(Group(first.kind, members, first.size_bytes))
 
 
+def _is_timed(values: Mapping[str, Any]) -> bool:
+    """Whether a node of a collective lasts as long as the trace says, whatever its size."""
+    return values.get("comm_type") == _BROADCAST
+
+
 def _groups_of(values: str, ranks: int) -> dict[str, tuple[int, ...]]:
     """PyTorch's process groups in a node of metadata, which is text in a list; none where there is something else."""
     try:
@@ -277,13 +299,7 @@ def _groups_of(values: str, ranks: int) -> dict[str, tuple[int, ...]]:
 
 def _messages(path: Path) -> Iterator[bytes]:
     """The messages of a file, each after its length as a varint; raises UserError."""
-    try:
-        if path.stat().st_size > MAX_TEXT_BYTES:
-            cause = f"the trace exceeds {MAX_TEXT_BYTES} bytes"
-            raise UserError(cause, place=str(path), remedy="give a smaller trace")
-        data = path.read_bytes()
-    except OSError as error:
-        raise UserError("cannot read the trace", place=str(path), remedy="give an existing file") from error
+    data = read_bytes(path, "trace")
     at, count = 0, 0
     while at < len(data):
         length, shift = 0, 0
@@ -310,7 +326,7 @@ def _cut(path: Path, count: int) -> UserError:
 
 def _whole(value: object, key: str, least: int, most: int, place: str) -> int:
     if isinstance(value, bool) or not isinstance(value, int) or not least <= value <= most:
-        shown_value = "missing" if value == -1 else shown(str(value))
+        shown_value = "missing" if value is None else shown(str(value))
         remedy = f"give a whole number from {least} to {most}"
         raise UserError(f"{key} is {shown_value}", place=place, remedy=remedy)
     return value
@@ -334,7 +350,7 @@ def read_groups(path: Path, ranks: int) -> dict[str, tuple[int, ...]]:
         place = f"{path} group {shown(name)}"
         listed = items(members)
         if not 1 <= len(listed) <= MAX_RANKS:
-            raise UserError("the group is no list of ranks", place=place, remedy="write [0, 1]")
+            raise UserError("the group is not a list of ranks", place=place, remedy="write [0, 1]")
         found = tuple(_whole(one, "a rank", 0, ranks - 1, place) for one in listed)
         if len(set(found)) < len(found):
             raise UserError("the group has a rank twice", place=place, remedy="name each rank once")
@@ -352,7 +368,19 @@ def traces(first: Path) -> list[Path]:
     if not first.name.endswith(".0.et"):
         cause = "the name of the file does not end in .0.et"
         raise UserError(cause, place=str(first), remedy="name the trace of rank 0: trace.0.et, beside trace.1.et")
-    found = [first]
-    while len(found) < MAX_RANKS and (path := first.with_name(trace_of(first.name, len(found)))).is_file():
-        found.append(path)
+    begin, end = first.name.removesuffix("0.et"), ".et"
+    ranks = {0}
+    for path in first.parent.iterdir():
+        word = path.name.removeprefix(begin).removesuffix(end)
+        if path.name == f"{begin}{word}{end}" and _RANK.fullmatch(word) and path.is_file():
+            ranks.add(int(word))
+    found = [first.with_name(trace_of(first.name, rank)) for rank in range(min(len(ranks), MAX_RANKS))]
+    for rank, path in enumerate(found):
+        if rank not in ranks:
+            cause = f"the trace is missing, and that of rank {max(ranks)} is there"
+            raise UserError(cause, place=str(path), remedy="give the files of all ranks of one run, from 0 on")
+    if len(ranks) > MAX_RANKS:
+        raise UserError(f"there are {len(ranks)} traces", place=str(first), remedy=f"give at most {MAX_RANKS}")
+    # A trace that is added later makes another job.
+    note_absent(first.with_name(trace_of(first.name, len(found))))
     return found

@@ -23,7 +23,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, NoReturn
 
 from p4cc.errors import UserError
-from p4cc.files import MAX_TEXT_BYTES
+from p4cc.files import read_bytes
 from p4cc.planning.operation_graph import MAX_RANKS, OperationGraph
 from p4cc.scenario.base import MAX_FLOW_BYTES, MAX_TIME_NS
 from topos.loaders.words import shown
@@ -45,7 +45,7 @@ _MESSAGE = re.compile(
 _WAITS = re.compile(rf"{_NAME}\s+(i?requires)\s+{_NAME}", re.ASCII)
 _RANK = re.compile(rf"rank\s+{_NUMBER}\s*\{{", re.ASCII)
 _RANKS = re.compile(rf"num_ranks\s+{_NUMBER}", re.ASCII)
-_COMMENT = re.compile(r"/\*.*?\*/|//[^\n]*", re.DOTALL)
+_COMMENT = re.compile(r"/[*/]")
 _GRAMMAR = "write LABEL: calc NS, send BYTESb to RANK tag TAG, recv BYTESb from RANK tag TAG, or LABEL requires LABEL"
 
 
@@ -138,6 +138,10 @@ class _Reader:
     def _message(
         self, rank: int, label: str | None, sent: str | None, received: str | None, peer: str, tag: str | None
     ) -> None:
+        if sent is not None and "-1" in (peer, tag):
+            key = "rank" if peer == "-1" else "tag"
+            most = self._graph.ranks - 1 if peer == "-1" else MAX_TAG
+            self._fail(f"{key} is -1 in a send", f"give a whole number from 0 to {most}")
         if peer == "-1" or tag == "-1":
             what = "source" if peer == "-1" else "tag"
             cause = f"the receive takes a message of any {what}, and which one depends on the run"
@@ -199,21 +203,35 @@ class _Reader:
 
 def _text(path: Path) -> str:
     """The text of a schedule without its comments, with its lines; raises UserError for the binary form."""
-    try:
-        if path.stat().st_size > MAX_TEXT_BYTES:
-            cause = f"the schedule exceeds {MAX_TEXT_BYTES} bytes"
-            raise UserError(cause, place=str(path), remedy="give a smaller schedule")
-        data = path.read_bytes()
-    except OSError as error:
-        raise UserError("cannot read the schedule", place=str(path), remedy="give an existing file") from error
+    data = read_bytes(path, "schedule")
     try:
         text = data.decode("utf-8")
     except UnicodeDecodeError:
         text = "\0"
     if "\0" in text:
-        cause = "the schedule is no text: it seems to be GOAL's binary form, which txt2bin writes"
+        cause = "the schedule is not text: it seems to be GOAL's binary form, which txt2bin writes"
         raise UserError(cause, place=str(path), remedy="give the text that it was made from")
-    return _COMMENT.sub(lambda match: "\n" * match[0].count("\n"), text)
+    return _without_comments(text, path)
+
+
+def _without_comments(text: str, path: Path) -> str:
+    """The text with the line ends of its comments only; raises UserError for one without an end."""
+    kept: list[str] = []
+    at = 0
+    while (begin := _COMMENT.search(text, at)) is not None:
+        kept.append(text[at : begin.start()])
+        if begin[0] == "//":
+            at = text.find("\n", begin.end())
+            if at < 0:
+                return "".join(kept)
+        else:
+            end = text.find("*/", begin.end())
+            if end < 0:
+                place = f"{path}:{text.count(chr(10), 0, begin.start()) + 1}"
+                raise UserError("the comment has no end", place=place, remedy="add */, or give the whole file")
+            kept.append("\n" * text.count("\n", begin.end(), end))
+            at = end + 2
+    return "".join(kept) + text[at:]
 
 
 def read_goal(path: Path) -> OperationGraph:

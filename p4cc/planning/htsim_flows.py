@@ -35,6 +35,7 @@ if TYPE_CHECKING:
 
 MAX_FLOWS = 1_000_000
 MAX_NODES = 1_000_000
+MAX_WAITS = 4_000_000
 _PS_PER_NS = 1_000
 _ENDS = re.compile(r"([0-9]{1,9})->([0-9]{1,9})", re.ASCII)
 _WHOLE = re.compile(r"([0-9]{1,18})(?:\.0*)?", re.ASCII)
@@ -117,6 +118,7 @@ class _Graph:
     def __init__(self, matrix: ConnectionMatrix) -> None:
         self._matrix = matrix
         self.graph = OperationGraph(matrix.nodes)
+        self._waits = 0
         self._activators: dict[int, list[tuple[str, int]]] = {trigger: [] for trigger in matrix.triggers}
         targets: dict[int, list[int]] = {trigger: [] for trigger in matrix.triggers}
         for flow in matrix.flows if matrix.triggers else ():
@@ -153,15 +155,29 @@ class _Graph:
         if trigger.kind == "multishot" and len(by) < len(targets):
             cause = f"{len(by)} flows activate the trigger, which starts {len(targets)} one by one"
             self._fail(trigger.line, cause, "let each target have a flow that activates the trigger")
+        if trigger.kind == "barrier" and len(by) > 1 and len(targets) > 1:
+            # One operation without a time stands between them, or each target would hold all activators.
+            work: spec.Work = {"kind": "compute", "host": 0, "duration_ns": 0}
+            middle = self.graph.add({"work": work}, f"{self._matrix.path}:{trigger.line}")
+            self._wait(trigger, middle, by)
+            by = [("after", middle)]
         for place, target in enumerate(targets):
-            operation = self.graph.operations[target]
-            for event, number in by:
-                if event == "after":
-                    operation.setdefault("after", []).append(number)
-                else:
-                    operation.setdefault("after_arrival", []).append(number)
+            self._wait(trigger, target, by)
             if trigger.kind == "multishot":
-                operation["needs"] = place + 1
+                self.graph.operations[target]["needs"] = place + 1
+
+    def _wait(self, trigger: Trigger, target: int, by: list[tuple[str, int]]) -> None:
+        """Lets an operation wait for others, as many as may be."""
+        self._waits += len(by)
+        if self._waits > MAX_WAITS:
+            cause = f"flows that wait for each of their trigger's {len(by)} activations: more than {MAX_WAITS} waits"
+            self._fail(trigger.line, cause, "write barrier in place of multishot, or give a smaller file")
+        operation = self.graph.operations[target]
+        for event, number in by:
+            if event == "after":
+                operation.setdefault("after", []).append(number)
+            else:
+                operation.setdefault("after_arrival", []).append(number)
 
     def _fail(self, line: int, cause: str, remedy: str) -> NoReturn:
         raise UserError(cause, place=f"{self._matrix.path}:{line}", remedy=remedy)
@@ -202,8 +218,8 @@ class _Reader:
             self._fail(None, cause, "correct Connections, or give the whole file")
         promised = self._header.get("Triggers", 0)
         if promised != len(self._triggers):
-            cause = f"the file has {len(self._triggers)} of the {promised} triggers that it promises"
-            self._fail(None, cause, "correct Triggers, or give the whole file")
+            cause = f"the file has {len(self._triggers)} triggers, and Triggers promises {promised}"
+            self._fail(None, cause, f"add Triggers {len(self._triggers)} before the flows, or give the whole file")
         if not self._triggers:
             self._check_untriggered()
         return ConnectionMatrix(self._path, nodes, tuple(self._flows), self._triggers)

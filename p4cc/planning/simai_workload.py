@@ -12,6 +12,7 @@ ranks run one program: the layers forward, then backward. What the type of the f
 from __future__ import annotations
 
 import re
+from bisect import bisect_right
 from collections import Counter
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, NoReturn
@@ -23,12 +24,13 @@ from p4cc.scenario.base import MAX_FLOW_BYTES, MAX_TIME_NS
 from topos.loaders.words import shown
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator
     from pathlib import Path
 
     from p4cc import spec
 
 MAX_LAYERS = 1_000_000
+MAX_STEPS = 4_000_000
 TRANSFORMER, RECOMPUTING = "HYBRID_TRANSFORMER", "HYBRID_TRANSFORMER_FWD_IN_BCKWD"
 DATA, MODEL, MICRO = "DATA", "MODEL", "MICRO"
 TYPES = (TRANSFORMER, RECOMPUTING, DATA, MODEL, MICRO)
@@ -46,6 +48,12 @@ _OPERATIONS: dict[str, CollectiveOperation] = {
     "REDUCESCATTER": "reduce_scatter",
     "ALLTOALL": "all_to_all",
 }
+_KEYS = (
+    *("model_parallel_NPU_group", "ep", "pp", "vpp", "ga", "all_gpus", "pp_comm"),
+    *("checkpoints", "checkpoint_initiates"),
+)
+"""Keys of the first line that SimAI's reader knows."""
+_COLLECTIVES = f"collectives: NONE, {', '.join(_OPERATIONS)}, these also with _EP, _DP or _DP_EP"
 _WORDS = 12
 _WHOLE = re.compile(r"[0-9]{1,19}", re.ASCII)
 _FORWARD, _INPUT, _WEIGHT = 0, 1, 2
@@ -89,29 +97,32 @@ class _Step:
 
 
 @dataclass(frozen=True)
-class _Sizes:
+class Sizes:
     """Ranks, and how many of them share a layer, an expert and the data."""
 
     ranks: int
     tensor: int
     expert: int
 
-    def group(self, domain: str, rank: int) -> tuple[int, ...]:
-        """The ranks of a rank's group: tensor parallelism joins neighbours, then come experts, then data."""
+    def groups(self, domain: str) -> list[tuple[int, ...]]:
+        """The groups of all ranks: tensor parallelism joins neighbours, then come experts, then data."""
         tp, ep = self.tensor, self.expert
         block = tp * ep
         match domain:
             case "all":
-                return tuple(range(self.ranks))
+                return [tuple(range(self.ranks))]
             case "tp":
-                return tuple(range(rank // tp * tp, rank // tp * tp + tp))
+                return [tuple(range(first, first + tp)) for first in range(0, self.ranks, tp)]
             case "ep":
-                first = rank // block * block + rank % tp
-                return tuple(range(first, first + block, tp))
+                return [
+                    tuple(range(first + at, first + block, tp))
+                    for first in range(0, self.ranks, block)
+                    for at in range(tp)
+                ]
             case "dp_ep":
-                return tuple(range(rank % block, self.ranks, block))
+                return [tuple(range(first, self.ranks, block)) for first in range(block)]
             case _:
-                return tuple(range(rank % tp, self.ranks, tp))
+                return [tuple(range(first, self.ranks, tp)) for first in range(tp)]
 
 
 class _Reader:
@@ -137,7 +148,7 @@ class _Reader:
             self._fail(f"the file has {len(rows) - 2} of the {count} layers that it promises", "give the whole file")
         layers = [self._layer(line, words) for line, words in rows[2:]]
         self._line = rows[0][0]
-        return _Instances(self._path, self._sizes()).make(list(self._program(layers))).check()
+        return _Instances(self._path, self._sizes()).make(self._program(layers)).check()
 
     def _lines(self) -> Iterator[tuple[int, str]]:
         lines = enumerate(read_text(self._path, "workload").splitlines(), start=1)
@@ -148,16 +159,23 @@ class _Reader:
         if why := _OTHER_TYPES.get(words[0]):
             self._fail(f"{words[0]} {why}, which p4cc does not read", f"types that it reads: {', '.join(TYPES)}")
         if words[0] not in TYPES:
-            self._fail(f"{shown(words[0])} is no type of a workload", f"types: {', '.join(TYPES)}")
+            self._fail(f"{shown(words[0])} is not a type of a workload", f"types: {', '.join(TYPES)}")
         key = ""
         for word in words[1:]:
             if word.endswith(":") or word == "pp_comm":
-                key = word.rstrip(":")
+                key = word.removesuffix(":")
+                if key not in _KEYS:
+                    self._fail(f"{shown(key)} is not a key of a workload", f"keys: {', '.join(_KEYS)}")
+                if key in self._keys:
+                    self._fail(f"{key} is given twice", "give each key once")
                 self._keys[key] = []
             elif not key:
                 self._fail(f"{shown(word)} comes before any key", "write KEY: NUMBER after the type")
             else:
                 self._keys[key].append(self._number(key, word, 0, MAX_FLOW_BYTES))
+        for name, values in self._keys.items():
+            if not values:
+                self._fail(f"{name} has no value", f"write {name}: NUMBER, or remove it")
 
     def _key(self, key: str, usual: int) -> int:
         values = self._keys.get(key, [])
@@ -165,7 +183,7 @@ class _Reader:
             self._fail(f"{key} has {len(values)} values", "give it one")
         return values[0] if values else usual
 
-    def _sizes(self) -> _Sizes:
+    def _sizes(self) -> Sizes:
         given = self._key("all_gpus", 0)
         ranks = given or self._ranks
         if ranks is None:
@@ -176,9 +194,9 @@ class _Reader:
         tensor = self._key("model_parallel_NPU_group", 1) if hybrid else 1
         expert = self._key("ep", 1) if hybrid else 1
         if tensor < 1 or expert < 1 or ranks % (tensor * expert):
-            cause = f"{ranks} GPUs are no multiple of {tensor} (model_parallel_NPU_group) times {expert} (ep)"
+            cause = f"{ranks} GPUs are not a multiple of {tensor} (model_parallel_NPU_group) times {expert} (ep)"
             self._fail(cause, "correct the first line, or ranks")
-        return _Sizes(ranks, tensor, expert)
+        return Sizes(ranks, tensor, expert)
 
     def _layer(self, line: int, words: list[str]) -> _Layer:
         self._line = line
@@ -196,7 +214,7 @@ class _Reader:
         if name == "NONE" or size_bytes == 0:
             return _Phase(compute_ns, None, "", 0)
         if name not in _OPERATIONS or suffix not in ("", "EP", "DP_EP", "DP"):
-            self._fail(f"{shown(collective)} is no collective", f"collectives: NONE, {', '.join(_OPERATIONS)}, or _EP")
+            self._fail(f"{shown(collective)} is not a collective", _COLLECTIVES)
         usual = "dp" if phase == _WEIGHT else "tp"
         domain = suffix.lower() or usual
         if self._type not in (TRANSFORMER, RECOMPUTING):
@@ -240,10 +258,13 @@ class _Reader:
             found[key] = sorted(named)
         first: dict[int, int] = {}
         for layer in found["checkpoint_initiates"]:
-            before = [one for one in found["checkpoints"] if one <= layer]
-            if not before:
+            before = bisect_right(found["checkpoints"], layer)
+            if before == 0:
                 self._fail(f"no checkpoint comes before layer {layer}", "correct checkpoints")
-            first[layer] = before[-1]
+            first[layer] = found["checkpoints"][before - 1]
+        if 3 * layers + sum(layer - begin for layer, begin in first.items()) > MAX_STEPS:
+            cause = f"the program has more than {MAX_STEPS} steps: its checkpoints repeat too many layers"
+            self._fail(cause, "give fewer layers or checkpoint_initiates")
         return first
 
     def _number(self, what: str, word: str, least: int, most: int) -> int:
@@ -264,45 +285,64 @@ class _Rank:
     """What its next operation waits for."""
     open: tuple[int, ...] = ()
     """Collectives that a later step waits for."""
-    compute_ns: int = 0
-    """Computing time that no operation has yet."""
+    computed_ns: int = 0
+    """Computing time that operations have already."""
 
 
 class _Instances:
     """Makes the program of each rank; computing times without a collective between them are one operation."""
 
-    def __init__(self, path: Path, sizes: _Sizes) -> None:
+    def __init__(self, path: Path, sizes: Sizes) -> None:
         self._path = path
         self._sizes = sizes
         self._ranks = [_Rank() for _ in range(sizes.ranks)]
+        self._groups: dict[str, list[tuple[int, ...]]] = {}
+        self._compute_ns = 0
+        """Computing time of a rank so far, the same for all."""
         self._names: set[str] = set()
         self._uses: Counter[str] = Counter()
         self.graph = OperationGraph(sizes.ranks)
 
-    def make(self, program: list[_Step]) -> OperationGraph:
+    def make(self, program: Iterable[_Step]) -> OperationGraph:
+        place = str(self._path)
         for step in program:
-            groups: dict[tuple[int, ...], int] = {}
-            for number in range(len(self._ranks)):
-                self._step(number, step, groups)
+            place = f"{self._path}:{step.layer.line}"
+            self._step(step, f"{step.layer.name}.{_NAMES[step.phase]}", place)
         for number in range(len(self._ranks)):
-            self._compute(number, "end", f"{self._path}:{program[-1].layer.line}")
+            self._compute(number, "end", place)
         return self.graph
 
-    def _step(self, number: int, step: _Step, groups: dict[tuple[int, ...], int]) -> None:
-        rank, layer, phase = self._ranks[number], step.layer, step.layer.phases[step.phase]
-        place, name = f"{self._path}:{layer.line}", f"{layer.name}.{_NAMES[step.phase]}"
-        rank.compute_ns += phase.compute_ns
-        if step.joins and rank.open:
-            self._compute(number, f"{name}.compute", place)
-            rank.before, rank.open = rank.before + rank.open, ()
-        members = self._sizes.group(phase.domain, number) if phase.operation is not None else ()
-        if phase.operation is None or len(members) < 2:
+    def _step(self, step: _Step, name: str, place: str) -> None:
+        phase = step.layer.phases[step.phase]
+        self._compute_ns += phase.compute_ns
+        if self._compute_ns > MAX_TIME_NS:
+            cause = f"a rank computes for more than {MAX_TIME_NS} ns"
+            raise UserError(cause, place=place, remedy="reduce the computing times, or give fewer layers")
+        if step.joins and self._ranks[0].open:
+            # All ranks run the same program, so what holds for one holds for all.
+            for number, rank in enumerate(self._ranks):
+                self._compute(number, f"{name}.compute", place)
+                rank.before, rank.open = rank.before + rank.open, ()
+        if phase.operation is None:
             return
-        if members not in groups:
-            groups[members] = len(self.graph.groups)
+        if phase.domain not in self._groups:
+            self._groups[phase.domain] = self._sizes.groups(phase.domain)
+        groups = self._groups[phase.domain]
+        if len(groups[0]) < 2:
+            return
+        found: list[tuple[int, int]] = [(0, 0)] * self._sizes.ranks
+        for members in groups:
+            for at, number in enumerate(members):
+                found[number] = len(self.graph.groups), at
             self.graph.groups.append(Group(phase.operation, members, phase.size_bytes))
+        for number, (group, at) in enumerate(found):
+            self._part(number, step, name, place, (group, at))
+
+    def _part(self, number: int, step: _Step, name: str, place: str, part_of: tuple[int, int]) -> None:
+        """A rank's part of a collective, and its update; `part_of` is the collective and the place in it."""
+        rank, layer = self._ranks[number], step.layer
         self._compute(number, f"{name}.compute", place)
-        work: spec.Work = {"kind": "collective", "collective": groups[members], "rank": members.index(number)}
+        work: spec.Work = {"kind": "collective", "collective": part_of[0], "rank": part_of[1]}
         part = (self._add(number, name, work, place, rank.before),)
         if layer.update_ns:
             work = {"kind": "compute", "host": number, "duration_ns": layer.update_ns}
@@ -314,9 +354,10 @@ class _Instances:
 
     def _compute(self, number: int, name: str, place: str) -> None:
         rank = self._ranks[number]
-        if rank.compute_ns:
-            work: spec.Work = {"kind": "compute", "host": number, "duration_ns": rank.compute_ns}
-            rank.before, rank.compute_ns = (self._add(number, name, work, place, rank.before),), 0
+        if self._compute_ns > rank.computed_ns:
+            duration_ns = self._compute_ns - rank.computed_ns
+            work: spec.Work = {"kind": "compute", "host": number, "duration_ns": duration_ns}
+            rank.before, rank.computed_ns = (self._add(number, name, work, place, rank.before),), self._compute_ns
 
     def _add(self, number: int, name: str, work: spec.Work, place: str, after: tuple[int, ...]) -> int:
         unique = name = f"{number}.{name}"[:56]

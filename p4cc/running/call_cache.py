@@ -179,6 +179,7 @@ def _plain(call: Call, made: CallRecord, manifest: Manifest) -> dict[str, object
         "names": made.claim.names,
         "files": _sha256(manifest.files),
         "seen": {str(path): sha256 for path, sha256 in made.seen.sha256.items()},
+        "absent": sorted(map(str, made.seen.absent)),
         "named": {name: str(path) for name, path in made.seen.named.items()},
         "programs": [
             {
@@ -256,6 +257,8 @@ def _checked(call: Call, held: Mapping[str, Any]) -> RunOutcome | None:
 def _are_inputs_the_same(call: Call, held: Mapping[str, Any]) -> bool:
     """Whether every name resolves to the same file with the same bytes."""
     if any(str(found_at(name, places_of(name, call.scenario))) != path for name, path in held["named"].items()):
+        return False
+    if any(Path(path).exists() for path in held["absent"]):
         return False
     return all(sha256_of(Path(path)) == sha256 for path, sha256 in held["seen"].items())
 

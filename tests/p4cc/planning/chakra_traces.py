@@ -9,6 +9,8 @@ ALL_REDUCE, ALL_GATHER, ALL_TO_ALL, REDUCE_SCATTER = 0, 2, 6, 7
 def varint(value: int) -> bytes:
     """A number in groups of seven bits, the lowest first."""
     out = b""
+    # A negative number has ten bytes.
+    value &= (1 << 64) - 1
     while value > 0x7F:
         out += bytes([value & 0x7F | 0x80])
         value >>= 7

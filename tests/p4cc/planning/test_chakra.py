@@ -9,7 +9,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from p4cc.errors import UserError
-from p4cc.planning.chakra import read_chakra, read_groups
+from p4cc.files import FilesSeen, files_seen
+from p4cc.planning.chakra import read_chakra, read_groups, traces
 from p4cc.planning.foreign import import_foreign
 from p4cc.planning.operation_graph import Group
 from p4cc.running.request import RunRequest
@@ -77,16 +78,19 @@ def test_sizes_and_groups_are_those_of_astra_sim(tmp_path: Path) -> None:
         ([], "trace.0.et", "the traces have no nodes"),
         ([et.head(), b"\x05ab"], "trace.0.et", "message 1 goes on beyond the end"),
         ([et.head(), b"\xff" * 9], "trace.0.et", "message 1 goes on beyond the end"),
-        ([et.head(), b"\x02\xff\xff"], "trace.0.et node 1", "the message is no node of Chakra"),
+        ([et.head(), b"\x02\xff\xff"], "trace.0.et node 1", "the message is not a node of Chakra"),
         ([et.head(), et.node(1, 4), et.node(1, 4)], "trace.0.et node 2", "node id 1 is given twice"),
         ([et.head(), et.node(1, 4, after=(9,))], "trace.0.et node 1", "the node waits for node 9"),
         ([et.head(), et.node(1, 4, after=(1,))], "trace.0.et node 1", "the operation never starts"),
-        ([et.head(), et.node(1, 4, micros=1 << 60)], "trace.0.et node 1", "duration_micros is"),
+        ([et.head(), et.node(1, 4, micros=1 << 60)], "trace.0.et node 1", f"duration_micros is '{1 << 60}'"),
+        ([et.head(), et.node(1, 5, comm_dst=-1, comm_size=7)], "trace.0.et node 1", "comm_dst is '-1'"),
+        ([et.head(), et.node(1, 5, comm_dst=1)], "trace.0.et node 1", "comm_size is missing"),
+        ([et.head(), et.node(1, 7, comm_type=0)], "trace.0.et node 1", "comm_size is missing"),
         ([et.head(), et.node(1, 8)], "trace.0.et node 1", "the node is of type 8"),
-        ([et.head(), et.node(1, 5)], "trace.0.et node 1", "comm_dst is missing"),
-        ([et.head(), et.node(1, 5, comm_dst=2)], "trace.0.et node 1", "comm_dst is '2'"),
-        ([et.head(), et.node(1, 5, comm_dst=0)], "trace.0.et node 1", "rank 0 sends to itself"),
-        ([et.head(), et.node(1, 5, comm_dst=True)], "trace.0.et node 1", "comm_dst is 'True'"),
+        ([et.head(), et.node(1, 5, comm_size=7)], "trace.0.et node 1", "comm_dst is missing"),
+        ([et.head(), et.node(1, 5, comm_dst=2, comm_size=7)], "trace.0.et node 1", "comm_dst is '2'"),
+        ([et.head(), et.node(1, 5, comm_dst=0, comm_size=7)], "trace.0.et node 1", "rank 0 sends to itself"),
+        ([et.head(), et.node(1, 5, comm_dst=True, comm_size=7)], "trace.0.et node 1", "comm_dst is 'True'"),
         (
             [et.head(), et.node(1, 5, comm_dst=1, comm_size=7)],
             "trace.0.et node 1",
@@ -118,6 +122,39 @@ def test_collectives_that_differ_are_named(tmp_path: Path) -> None:
     ranks = [[et.head(), et.node(1, et.COLLECTIVE, comm_type=0, comm_size=size)] for size in (7, 8)]
     with pytest.raises(UserError, match="all_reduce of 8 B meets all_reduce of 7 B of rank 0"):
         read_chakra(written(tmp_path, ranks))
+
+
+def test_a_gap_between_traces_is_named(tmp_path: Path) -> None:
+    paths = written(tmp_path, [et.trace(rank, 12) for rank in range(12)])
+    assert traces(paths[0]) == paths
+    (tmp_path / "trace.x.et").touch()
+    paths[2].unlink()
+    with pytest.raises(UserError) as caught:
+        traces(paths[0])
+    assert (caught.value.place, "that of rank 11 is there" in caught.value.cause) == (str(paths[2]), True)
+
+
+def test_a_trace_that_would_be_next_is_kept_account_of(tmp_path: Path) -> None:
+    paths = written(tmp_path, [et.trace(rank, 2) for rank in range(2)])
+    seen = FilesSeen()
+    token = files_seen.set(seen)
+    try:
+        traces(paths[0])
+    finally:
+        files_seen.reset(token)
+    assert seen.absent == {tmp_path / "trace.2.et"}
+
+
+def test_a_file_of_groups_wins_and_metadata_that_differ_are_refused(tmp_path: Path) -> None:
+    def nodes(ranks: str) -> list[bytes]:
+        named = et.groups(f"""['[{{"pg_name": "0", "ranks": {ranks}}}]']""")
+        return [et.head(), named, et.node(1, et.COLLECTIVE, comm_type=et.ALL_REDUCE, comm_size=8, pg_name="0")]
+
+    paths = written(tmp_path, [nodes("[0, 1]"), nodes("[1, 0]")])
+    with pytest.raises(UserError, match="the group '0' has other ranks") as caught:
+        read_chakra(paths)
+    assert caught.value.place == f"{paths[1]} node 1"
+    assert read_chakra(paths, {"0": (1, 0)}).groups == [Group("all_reduce", (1, 0), 8)]
 
 
 @pytest.mark.parametrize("text", ["", "[]", '{"1": 3}', '{"1": []}', '{"1": [0, 0]}', '{"1": [2]}', '{"1": ["a"]}'])

@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 from p4cc.errors import UserError
+from p4cc.files import MAX_TEXT_BYTES
 from p4cc.planning.foreign import identify, import_foreign
 from p4cc.running.request import RunRequest
 from p4cc.running.runner import run_scenario
@@ -96,6 +97,14 @@ def test_what_is_not_understood_is_one_error(tmp_path: Path, name: str, text: st
     assert caught.value.place == f"{file}{place}"
     assert cause in caught.value.cause
     assert str(caught.value).count("\n") == 1
+
+
+@pytest.mark.parametrize("name", ["x.goal", "x.0.et", "x.cm"])
+def test_a_device_without_an_end_is_refused(tmp_path: Path, name: str) -> None:
+    file = tmp_path / name
+    file.symlink_to("/dev/zero")
+    with pytest.raises(UserError, match=f"exceeds {MAX_TEXT_BYTES} bytes"):
+        import_foreign(file, None, str)
 
 
 def test_names_are_sorted_by_their_numbers_whatever_digits_they_have(tmp_path: Path) -> None:

@@ -134,8 +134,26 @@ def test_triggers_that_cannot_fire_are_named_by_line(tmp_path: Path, lines: Any,
 
 def test_a_count_of_triggers_that_is_wrong_is_one_error(tmp_path: Path) -> None:
     text = triggered(*ONCE, "trigger id 1 oneshot").replace("Triggers 1", "Triggers 4")
-    with pytest.raises(UserError, match="the file has 1 of the 4 triggers that it promises"):
+    with pytest.raises(UserError, match="the file has 1 triggers, and Triggers promises 4"):
         read_connection_matrix(written(tmp_path, text))
+
+
+def test_a_barrier_between_many_flows_has_as_many_waits_as_flows(tmp_path: Path) -> None:
+    first = [f"0->1 id {n} start 0 size 9 send_done_trigger 1" for n in range(1, 301)]
+    then = [f"2->3 id {n} trigger 1 size 9" for n in range(301, 601)]
+    file = written(tmp_path, triggered(*first, *then, "trigger id 1 barrier count 300"))
+    graph = read_connection_matrix(file).graph()
+    assert sum(len(one.get("after", ())) for one in graph.operations) == 600
+    assert graph.operations[600]["after"] == list(range(300))
+    assert all(one.get("after") == [600] for one in graph.operations[300:600])
+
+
+def test_a_multishot_trigger_has_its_waits_counted(tmp_path: Path) -> None:
+    first = [f"0->1 id {n} start 0 size 9 send_done_trigger 1" for n in range(1, 2_101)]
+    then = [f"2->3 id {n} trigger 1 size 9" for n in range(2_101, 4_201)]
+    file = written(tmp_path, triggered(*first, *then, "trigger id 1 multishot"))
+    with pytest.raises(UserError, match="more than 4000000 waits"):
+        read_connection_matrix(file).graph()
 
 
 def test_triggers_start_flows_as_their_types_say(tmp_path: Path) -> None:

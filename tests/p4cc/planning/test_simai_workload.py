@@ -9,7 +9,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from p4cc.errors import UserError
-from p4cc.planning.simai_workload import read_simai_workload
+from p4cc.planning.simai_workload import MAX_STEPS, Sizes, read_simai_workload
+from p4cc.scenario.base import MAX_TIME_NS
 from tests.p4cc.scenarios import run, scenario
 
 if TYPE_CHECKING:
@@ -125,17 +126,21 @@ def test_experts_meet_in_groups_of_their_own(tmp_path: Path) -> None:
     ("text", "line", "cause"),
     [
         ("", 1, "the file is empty"),
-        ("HYBRID_OTHER\n", 1, "'HYBRID_OTHER' is no type of a workload"),
+        ("HYBRID_OTHER\n", 1, "'HYBRID_OTHER' is not a type of a workload"),
         ("HYBRID_CUSTOMIZED\n", 1, "takes its groups from the logical dimensions"),
         ("HYBRID_TRANSFORMER 8\n", 1, "'8' comes before any key"),
         ("HYBRID_TRANSFORMER ep: x\n", 1, "ep is 'x'"),
+        ("HYBRID_TRANSFORMER model_parallel_npu_group: 2\n", 1, "'model_parallel_npu_group' is not a key"),
+        ("HYBRID_TRANSFORMER ep: 2 ep: 2\n", 1, "ep is given twice"),
+        ("HYBRID_TRANSFORMER ep: pp: 2\n", 1, "ep has no value"),
+        (HEAD + f"1\na -1 {MAX_TIME_NS} NONE 0 1 NONE 0 0 NONE 0 0\n", 3, "a rank computes for more than"),
         (HEAD + "1 2\n", 2, "the second line is not the number of layers"),
         (HEAD + "3\n", 2, "the file has 0 of the 3 layers"),
         (HEAD + "1\na -1 5\n", 3, "the layer has 3 words"),
         (HEAD + "1\na -1 -5 NONE 0 0 NONE 0 0 NONE 0 0\n", 3, "a computing time is '-5'"),
-        (HEAD + "1\na -1 5 SEND 9 0 NONE 0 0 NONE 0 0\n", 3, "'SEND' is no collective"),
-        (HEAD + "1\na -1 5 ALLREDUCE_TP 9 0 NONE 0 0 NONE 0 0\n", 3, "'ALLREDUCE_TP' is no collective"),
-        (HEAD.replace("all_gpus: 8", "all_gpus: 6") + LAYERS, 1, "6 GPUs are no multiple of 2"),
+        (HEAD + "1\na -1 5 SEND 9 0 NONE 0 0 NONE 0 0\n", 3, "'SEND' is not a collective"),
+        (HEAD + "1\na -1 5 ALLREDUCE_TP 9 0 NONE 0 0 NONE 0 0\n", 3, "'ALLREDUCE_TP' is not a collective"),
+        (HEAD.replace("all_gpus: 8", "all_gpus: 6") + LAYERS, 1, "6 GPUs are not a multiple of 2"),
         (HEAD.replace("all_gpus: 8", "all_gpus: 1") + LAYERS, 1, "the workload is for 1 GPUs"),
         (HEAD.replace("all_gpus: 8", "") + LAYERS, 1, "the file has no all_gpus"),
         (
@@ -155,6 +160,22 @@ def test_faults_are_named_by_line(tmp_path: Path, text: str, line: int, cause: s
     with pytest.raises(UserError) as caught:
         read_simai_workload(file)
     assert (caught.value.place, cause in caught.value.cause) == (f"{file}:{line}", True), caught.value
+
+
+def test_checkpoints_that_repeat_too_many_layers_are_refused(tmp_path: Path) -> None:
+    count = 4_000
+    named = " ".join(map(str, range(count)))
+    first = f"HYBRID_TRANSFORMER_FWD_IN_BCKWD checkpoints: 1 0 checkpoint_initiates: {count} {named}\n{count}\n"
+    file = written(tmp_path, first + "a -1 0 NONE 0 0 NONE 0 0 NONE 0 0\n" * count)
+    with pytest.raises(UserError, match=f"the program has more than {MAX_STEPS} steps"):
+        read_simai_workload(file, 2)
+
+
+@pytest.mark.parametrize("domain", ["tp", "ep", "dp", "dp_ep", "all"])
+def test_every_rank_is_in_one_group(domain: str) -> None:
+    groups = Sizes(24, 2, 3).groups(domain)
+    assert sorted(rank for group in groups for rank in group) == list(range(24))
+    assert len({len(group) for group in groups}) == 1
 
 
 @given(st.lists(st.tuples(*[st.integers(0, 50)] * 3), min_size=1, max_size=6), st.sampled_from(["ALLREDUCE", "NONE"]))
