@@ -43,14 +43,21 @@ def kolmogorov(first: Sample, second: Sample) -> float:
 def largest_shift(first: Sample, second: Sample, percents: Iterable[float], *, relative: bool = False) -> float:
     """The largest distance between equal percentiles of two samples; NaN if one is empty.
 
-    In the values' unit, or as a share of the second sample's percentile.
+    In the values' unit, or as a share of the second sample's percentile; nothing but 0 is a share of 0, so NaN then.
     """
     if first.values.size == 0 or second.values.size == 0:
         return float("nan")
     pairs = [(first.percentile(percent), second.percentile(percent)) for percent in percents]
     if relative:
-        return max(abs(one - other) / abs(other) if other else float("nan") for one, other in pairs)
+        # Unlike `max`, NumPy's gives NaN wherever in the order one is.
+        return float(np.max([_share(one, other) for one, other in pairs]))
     return max(abs(one - other) for one, other in pairs)
+
+
+def _share(one: float, other: float) -> float:
+    if one == other:
+        return 0.0
+    return abs(one - other) / abs(other) if other else float("nan")
 
 
 def correlation(first: Values, second: Values) -> float:

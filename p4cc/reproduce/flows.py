@@ -130,11 +130,33 @@ def _cells(rows: pl.DataFrame, how: PodCellsMeasure) -> float | None:
 
 def _cells_above(pairs: pl.DataFrame, how: CellsAboveMeasure) -> float | None:
     need(pairs, how.over, how.column, "src_pod", "dst_pod", "seed")
-    used = pairs.filter(pl.col("is_full") & (pl.col("flows_completed") > 0)).drop_nulls(how.column)
-    of, to = (used.filter(pl.col(how.over) == value) for value in (how.of, how.to))
+    of, to = (_cells_with_flows(_point(pairs, how, value), how.column) for value in (how.of, how.to))
     both = of.join(to, on=["seed", "src_pod", "dst_pod"])
     above = both.group_by("seed").agg((pl.col(how.column) > pl.col(f"{how.column}_right")).mean().alias("share"))
     return median(100 * float(share) for share in above["share"].to_list())
+
+
+def _point(pairs: pl.DataFrame, how: CellsAboveMeasure, value: str | float) -> pl.DataFrame:
+    """The cells of one point of a sweep; raises UserError unless each seed has one run there."""
+    known = pairs[how.over].unique(maintain_order=True).drop_nulls().to_list()
+    if value not in known:
+        raise UserError(
+            f"no run of {how.variant!r} has {how.over} = {value!r}",
+            remedy=f"values: {', '.join(repr(one) for one in known) or 'none'}",
+        )
+    # Of the column's own type: polars does not compare a truth value with a number.
+    rows = pairs.filter(pl.col(how.over) == known[known.index(value)])
+    if rows.select("seed", "src_pod", "dst_pod").is_duplicated().any():
+        raise UserError(
+            f"more than one run of a seed has {how.over} = {value!r}",
+            remedy=f"compare the cells of a scenario that sweeps {how.over} only",
+        )
+    return rows
+
+
+def _cells_with_flows(cells: pl.DataFrame, column: str) -> pl.DataFrame:
+    """Cells of full pods that carry flows, with a value."""
+    return cells.filter(pl.col("is_full") & (pl.col("flows_completed") > 0)).drop_nulls(column)
 
 
 def _largest_flow(flows: pl.DataFrame, how: LargestFlowMeasure) -> float | None:

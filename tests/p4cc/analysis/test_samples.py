@@ -127,6 +127,16 @@ def test_a_shift_can_be_a_share_of_the_second_sample(scale: float, want: float) 
     assert measures.shift(TABLES.__getitem__, how) == pytest.approx(want)
 
 
+@pytest.mark.parametrize("percents", [[10, 60], [60, 10]])
+def test_a_share_of_a_percentile_of_0_does_not_depend_on_the_order(percents: list[float]) -> None:
+    ones = np.ones(2)
+    none, some, both = (distributions.Sample(np.array(values), ones) for values in ([0.0, 2.0], [0.0, 1.0], [1.0, 2.0]))
+    # Both are 0 at 10 %: no distance. At 60 % it is 1 of 1.
+    assert distributions.largest_shift(none, some, percents, relative=True) == 1
+    # 1 is no share of 0.
+    assert np.isnan(distributions.largest_shift(both, some, percents, relative=True))
+
+
 def test_a_shift_of_what_is_empty_is_no_number() -> None:
     ones = np.ones(3)
     assert np.isnan(

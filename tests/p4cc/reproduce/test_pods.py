@@ -64,7 +64,18 @@ def test_cells_above_are_counted_by_seed() -> None:
 
 def test_cells_above_need_cells_and_the_swept_column() -> None:
     table = pairs(CELLS)
-    none = ABOVE.model_copy(update={"of": "higher"})
-    assert measure_flows(pl.DataFrame(), lambda _: table, none) is None
+    empty = table.with_columns(is_full=pl.lit(value=False))
+    assert measure_flows(pl.DataFrame(), lambda _: empty, ABOVE) is None
+    # No run has such a value, or no value of this type.
+    for update, found in (({"of": "higher"}, "'higher'"), ({"to": 5}, "5")):
+        with pytest.raises(UserError, match=f"no run of 'A' has load = {found}"):
+            measure_flows(pl.DataFrame(), lambda _: table, ABOVE.model_copy(update=update))
     with pytest.raises(UserError, match="no column 'rate'"):
         measure_flows(pl.DataFrame(), lambda _: table, ABOVE.model_copy(update={"over": "rate"}))
+
+
+def test_cells_above_are_refused_where_a_second_column_is_swept() -> None:
+    """Each cell of one point would be compared with those of all others."""
+    table = pl.concat([pairs(CELLS).with_columns(queue=pl.lit(queue)) for queue in (10, 20)])
+    with pytest.raises(UserError, match="more than one run of a seed has load = 'high'"):
+        measure_flows(pl.DataFrame(), lambda _: table, ABOVE)
