@@ -155,6 +155,29 @@ fn grants_name_a_byte_and_a_class() {
     assert_eq!(pair.receiver.grant(3_000, Some(2)), None, "nothing new");
 }
 
+/// All that was sent is acknowledged and nothing is left: the last pull is lost, and later there is data again.
+#[test]
+fn data_that_comes_after_a_lost_pull_leaves() {
+    let mut pair = Pair::new(3, 1);
+    pair.sender.await_supply();
+    assert_eq!((pair.burst(), pair.sender.deadline()), (vec![], None), "there is nothing to send yet");
+    pair.sender.supply(Time::ZERO, 1_000);
+    let sent = pair.burst();
+    assert_eq!(starts(&sent), [0]);
+    pair.now = Time::from_us(5);
+    pair.arrives(&sent[0], false);
+    assert_eq!(pair.sender.deadline(), None, "nothing to wait for");
+    pair.receiver.pull(1_000).expect("it is lost");
+    pair.now = Time::from_ms(3);
+    pair.sender.supply(pair.now, 2_000);
+    assert_eq!(pair.burst(), []);
+    let due = pair.sender.deadline().expect("a pull may be lost");
+    assert_eq!(due, pair.now + RTO);
+    pair.now = due;
+    pair.sender.on_timer(due);
+    assert_eq!(starts(&pair.burst()), [1], "one packet");
+}
+
 proptest! {
     /// Whatever is trimmed and lost, data, headers and pulls alike: the flow ends, as the receiver pulls once
     /// for each arrival, and the sender never has more in the network than the first window and what its
