@@ -178,6 +178,22 @@ fn data_that_comes_after_a_lost_pull_leaves() {
     assert_eq!(starts(&pair.burst()), [1], "one packet");
 }
 
+/// Credit is 32 bits on the wire: what would be read as less than before is cut to what can be told apart.
+#[test]
+fn a_grant_far_ahead_is_cut_to_what_a_sender_can_read() {
+    let mut pair = Pair::new(3, 1);
+    let grant = pair.receiver.grant(u64::MAX, None).expect("more than before");
+    pair.hear(&grant);
+    assert_eq!(starts(&pair.burst()), [0, 1, 2]);
+    assert_eq!(pair.receiver.grant(u64::MAX - 1, None), None, "it has all that it can be given");
+    let mut pair = Pair::new(3, 1);
+    for _ in 0..3 {
+        pair.receiver.pull(1 << 30).expect("it is lost");
+    }
+    pair.pull(1);
+    assert_eq!(starts(&pair.burst()), [0, 1, 2]);
+}
+
 proptest! {
     /// Whatever is trimmed and lost, data, headers and pulls alike: the flow ends, as the receiver pulls once
     /// for each arrival, and the sender never has more in the network than the first window and what its
