@@ -194,6 +194,37 @@ fn a_grant_far_ahead_is_cut_to_what_a_sender_can_read() {
     assert_eq!(starts(&pair.burst()), [0, 1, 2]);
 }
 
+#[test]
+fn a_receiver_needs_the_sender_to_have_a_timeout() {
+    let without: RdmaConfig = config(&CONFIG.replace(r#""rto_ns":1000000,"#, ""));
+    assert_eq!(
+        without.validate(LINE).expect_err("refused").to_string(),
+        "receiver: packets and pulls may be lost, and senders have no timeout; give rto_ns"
+    );
+}
+
+/// Go-back-N is what algorithms that ask for their rate need, and segments, and what a receiver cannot have.
+#[test]
+fn a_receiver_and_what_goes_back_exclude_each_other() {
+    for recovery in ["selective_repeat", "go_back_n"] {
+        let segments = CONFIG.replace(r#""base_rtt"#, r#""segment_bytes":4000,"base_rtt"#);
+        assert_eq!(
+            config(&segments.replace("selective_repeat", recovery))
+                .validate(LINE)
+                .expect_err("refused")
+                .to_string(),
+            "receiver: segments count on packets in order, and a receiver asks for single ones; \
+             leave out receiver or segment_bytes"
+        );
+        let asking = CONFIG.replace("fixed", "d3").replace("selective_repeat", recovery);
+        assert_eq!(
+            config(&asking).validate(LINE).expect_err("refused").to_string(),
+            "receiver: d3 asks switches for its rate, and a receiver lets senders send; \
+             leave out receiver, or take another algorithm"
+        );
+    }
+}
+
 proptest! {
     /// Whatever is trimmed and lost, data, headers and pulls alike: the flow ends, as the receiver pulls once
     /// for each arrival, and the sender never has more in the network than the first window and what its
