@@ -3,8 +3,8 @@
 //! Credit is a number of bytes since the flow began, so a lost packet is made good by the next one, and
 //! packets may overtake each other. What leaves again counts as what leaves for the first time.
 //!
-//! The wire has 32 bits of it, so that it reaches at most [`MAX_AHEAD_BYTES`] beyond what has arrived: what the
-//! sender heard last is then near enough for [`seq::unwrap`], whatever was lost since.
+//! The wire has 32 bits of it, so that it reaches at most [`MAX_AHEAD_BYTES`] beyond what has arrived: what
+//! the sender heard last is then near enough for [`seq::unwrap`], whatever was lost since.
 
 use p4cc_units::Time;
 

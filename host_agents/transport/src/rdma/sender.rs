@@ -468,8 +468,8 @@ impl RdmaSender {
         }
     }
 
-    /// There is data where there was none. Without credit nothing leaves that would start the timeout, and the
-    /// last packet that gave some may be lost.
+    /// There is data where there was none. Without credit nothing leaves that would start the timeout, and
+    /// the last packet that gave some may be lost.
     fn watch_credit(&mut self, now: Time) {
         if self.started && !self.is_closed() && self.credits.as_ref().is_some_and(|one| !one.has_left()) {
             self.watch(now);

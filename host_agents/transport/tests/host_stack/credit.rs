@@ -155,7 +155,7 @@ fn grants_name_a_byte_and_a_class() {
     assert_eq!(pair.receiver.grant(3_000, Some(2)), None, "nothing new");
 }
 
-/// All that was sent is acknowledged and nothing is left: the last pull is lost, and later there is data again.
+/// All that was sent is acknowledged and nothing is left: the last pull is lost, and later there is data.
 #[test]
 fn data_that_comes_after_a_lost_pull_leaves() {
     let mut pair = Pair::new(3, 1);
