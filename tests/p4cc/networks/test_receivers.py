@@ -176,12 +176,16 @@ def test_a_grant_without_bound_lets_all_be_sent(tmp_path: Path) -> None:
         ({"receiver": {"name": "fixed"}}, r"fixed.* is an algorithm for rate_control, not for receiver"),
         ({"receiver": {"name": "ndp", "first_window_packets": 0.5}}, r"first_window_packets: 0\.5 is not a whole numb"),
         ({"transport": {"recovery": "go_back_n"}}, r"(?s)variants\[0\]\.receiver: .*recovery: selective_repeat"),
-        ({"transport": {"rto_ns": None}}, r"(?s)variants\[0\]\.receiver: .*no timeout.*rto_ns"),
     ],
 )
 def test_what_does_not_fit_is_refused_at_its_place(tmp_path: Path, variant: dict[str, Any], text: str) -> None:
     with pytest.raises(UserError, match=text):
         run(tmp_path, incast(variants=[{**NDP, **variant}]))
+
+
+def test_a_receiver_needs_a_timeout(tmp_path: Path) -> None:
+    with pytest.raises(UserError, match=r"(?s)receiver: .*no timeout.*give rto_ns"):
+        run(tmp_path, incast(transport={"kind": "rdma", "recovery": "selective_repeat"}))
 
 
 def test_a_receiver_needs_a_paced_sender(tmp_path: Path) -> None:
@@ -207,9 +211,10 @@ def test_two_receivers_of_one_host_are_refused(tmp_path: Path) -> None:
 
 
 def test_one_receiver_is_told_one_packet_size(tmp_path: Path) -> None:
+    other = {"receiver": {"name": "ndp"}, "rate_control": {"name": "fixed"}, "transport": {"mss_bytes": 500}}
     items = [
         {"kind": "incast", "name": "one", "sru_bytes": 1_000},
-        {"kind": "incast", "name": "two", "sru_bytes": 1_000, "sender": {**NDP, "transport": {"mss_bytes": 500}}},
+        {"kind": "incast", "name": "two", "sru_bytes": 1_000, "sender": other},
     ]
     with pytest.raises(UserError, match=r"(?s)have another mss_bytes, too.*the same mss_bytes"):
         run(tmp_path, incast(traffic=items))
