@@ -306,7 +306,7 @@ class ReceiverBase:
     """What the engine reads and sets of a receiver."""
 
     unasked_bytes: int
-    """What a flow sends before it hears of the receiver."""
+    """What a flow sends before it hears of the receiver; `start` sets it."""
     timer_ns: float | None
     """When `on_timer` is to be called."""
     def acknowledge(self) -> None:
@@ -314,7 +314,7 @@ class ReceiverBase:
     def pull(self, flow: int, bytes: int) -> None:  # noqa: A002 - as in Arrival
         """The flow may send so many bytes more."""
     def grant(self, flow: int, up_to: int, priority: int | None = None) -> None:
-        """The flow may send up to a byte, in a traffic class."""
+        """The flow may send up to a byte, at most 2**30 ahead of what has arrived, in a traffic class."""
     @property
     def host(self) -> int:
         """The host's number."""

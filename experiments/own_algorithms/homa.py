@@ -35,7 +35,7 @@ class Homa(ReceiverAlgorithm):
     def on_arrival(self, arrival: Arrival) -> None:
         self.acknowledge()
         if arrival.beyond_bytes is None:
-            raise ValueError("Homa's messages have a size; give the flow one")
+            raise ValueError("Homa's messages have a size below 4 GiB; give the flow one")
         new = Message(arrival.end + arrival.beyond_bytes, self.unasked_bytes)
         message = self.messages.setdefault(arrival.flow, new)
         if not arrival.is_trimmed:

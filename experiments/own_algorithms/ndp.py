@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import deque
 from dataclasses import dataclass
+from math import inf
 from typing import TYPE_CHECKING
 
 from p4cc import ReceiverAlgorithm, number
@@ -17,7 +18,7 @@ class Flow:
     """What the receiver knows of a flow, in bytes."""
 
     given: int
-    end: float = 0
+    end: float = inf
     again: int = 0
     pulls: int = 0
 
@@ -42,8 +43,8 @@ class Ndp(ReceiverAlgorithm):
     def on_arrival(self, arrival: Arrival) -> None:
         self.acknowledge()
         flow = self.flows.setdefault(arrival.flow, Flow(self.unasked_bytes))
-        end = float("inf") if arrival.beyond_bytes is None else arrival.end + arrival.beyond_bytes
-        flow.end = max(flow.end, end)
+        if arrival.beyond_bytes is not None:
+            flow.end = arrival.end + arrival.beyond_bytes
         flow.again += arrival.bytes if arrival.is_trimmed else 0
         flow.pulls += 1
         if flow.pulls == 1:

@@ -298,7 +298,7 @@ class _Reader:
                 cause = f"{key} is given twice" if key in values else f"{shown(key)} is not a word of a connection"
                 self._fail(line, cause, f"words: {', '.join(_NUMBERS)}, each once with a number")
             if key == "prio" and not self._leave_out_prio:
-                cause = "prio orders what an NDP receiver asks for, which p4cc does not model; other senders ignore it"
+                cause = "prio orders an NDP receiver's pulls, which take turns in p4cc; other senders ignore it"
                 self._fail(line, cause, "set prio: leave_out on the traffic")
             values[key] = self._number(line, key, next(rest, ""), *_NUMBERS[key])
         return values

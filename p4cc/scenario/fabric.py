@@ -163,8 +163,8 @@ class RdmaTransport(Model):
     """Shortest time between two NACKs for the same byte."""
     rto_ns: Annotated[int, Field(ge=1, le=MAX_TIME_NS)] | None = Field(
         default=None,
-        description="Retransmission timeout; if absent, there is none, and a loss at the end of a "
-        "flow is never recovered.",
+        description="Retransmission timeout, which a `receiver` requires; if absent, there is none, and a loss at "
+        "the end of a flow is never recovered.",
     )
     recovery: Annotated[
         Literal["go_back_n", "selective_repeat"],

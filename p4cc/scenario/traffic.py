@@ -186,7 +186,7 @@ class HtsimTraffic(FlowTraffic):
     kind: Annotated[Literal["htsim"], KIND] = "htsim"  # pyright: ignore[reportIncompatibleVariableOverride]
     file: Annotated[str, Field(min_length=1, description="Path relative to the scenario or the project.")]
     prio: Literal["refuse", "leave_out"] = "refuse"
-    """Treatment of `prio`, the order in which an NDP receiver requests data; other senders of htsim ignore it."""
+    """Treatment of `prio`, the order of an NDP receiver's pulls, which take turns here; other senders ignore it."""
 
 
 class TableTraffic(FlowTraffic):

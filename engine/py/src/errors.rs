@@ -54,7 +54,8 @@ pub(crate) fn run(py: Python<'_>, error: &p4cc_netsim::RunError) -> PyErr {
 
 /// An exception of a user's algorithm, which is the cause of the one that is raised.
 pub(crate) fn algorithm(py: Python<'_>, failure: Failure) -> PyErr {
-    let place = format!("{}, flow {} at {} ns", failure.algorithm, failure.flow.flow_id, failure.at.as_ns());
+    let Failure { algorithm, of, flow, at, .. } = &failure;
+    let place = format!("{algorithm}, {of} {} at {} ns", flow.flow_id, at.as_ns());
     let cause = failure.error.to_string();
     let remedy = "correct the class";
     let error = raise::<AlgorithmError>(py, format!("{place}: {cause}; {remedy}"), &place, &cause, remedy);

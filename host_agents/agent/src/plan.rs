@@ -252,6 +252,11 @@ impl Plan {
                 return Err(wrong(place, cause, "leave packets out, or run the scenario in virtual time"));
             }
             (Some(window), _) => Transport::Window(Box::new(window.clone())),
+            (None, Some(rdma)) if rdma.receiver.is_some() => {
+                let place = format!("rdma.{}.receiver", spec.algorithm);
+                let cause = "agents have no receivers that let senders send";
+                return Err(wrong(place, cause, "leave receiver out, or run the scenario in virtual time"));
+            }
             (None, Some(rdma)) => Transport::Rdma(Box::new(rdma.clone())),
             (None, None) => {
                 let cause = format!("no algorithm is named {:?}", spec.algorithm);
@@ -315,6 +320,11 @@ mod tests {
             (r#""start_ns": 5"#, r#""priority": 8"#, "flows[0].priority"),
             (r#"{"dctcp": {"#, r#"{"dctcp": {"packets": "tcp", "#, "algorithms.dctcp.packets"),
             (r#"{"dctcp": {"#, r#"{"dctcp": {"ip": 6, "#, "algorithms.dctcp.ip"),
+            (
+                r#""algorithms": {"dctcp": {"cc": {"congestion_avoidance": {"name": "dctcp"}}}}"#,
+                r#""rdma": {"dctcp": {"base_rtt_ns": 9, "cc": {"name": "fixed"}, "receiver": {"name": "ndp"}}}"#,
+                "rdma.dctcp.receiver",
+            ),
             (r#""line_rate_bps": 50000000"#, r#""line_rate_bps": 0"#, "line_rate_bps"),
             (r#"{"id": 1, "src": "h1", "dst": "h2""#, r#"{"id": 1, "src": "h1", "dst": "h1""#, "flows[0]"),
         ];

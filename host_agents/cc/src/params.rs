@@ -100,6 +100,19 @@ impl<'a> Params<'a> {
         })
     }
 
+    /// A whole number, its default if absent.
+    pub(crate) fn whole(&self, name: &str) -> Result<u64, ConfigError> {
+        let value = self.number(name)?;
+        if value.fract() == 0.0 && value >= 0.0 {
+            return Ok(value as u64);
+        }
+        let remedy = match self.domain(name)? {
+            Domain::Number { min, max, .. } => format!("give a whole number from {min} to {max}"),
+            Domain::Choice { .. } => defect(),
+        };
+        Err(self.error(name, format!("{value} is not a whole number"), remedy))
+    }
+
     /// A number, its default if absent.
     pub(crate) fn number(&self, name: &str) -> Result<f64, ConfigError> {
         let Domain::Number { default, min, max } = self.domain(name)? else {

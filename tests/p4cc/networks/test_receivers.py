@@ -57,6 +57,23 @@ class Granting(ReceiverAlgorithm):
             self.grant(flow, self.ends[flow] + 10 * self.payload_bytes, priority=3)
 
 
+class Late(Echo):
+    """Sets its first window when it is over."""
+
+    def on_arrival(self, arrival):
+        self.unasked_bytes = 1
+
+
+class Generous(ReceiverAlgorithm):
+    """Grants all that a number can say."""
+
+    def start(self):
+        self.unasked_bytes = self.payload_bytes
+
+    def on_arrival(self, arrival):
+        self.grant(arrival.flow, 2**64 - 1)
+
+
 class Stranger(Echo):
     """Names a flow of another host."""
 
@@ -138,8 +155,17 @@ def test_a_class_lets_send_as_the_engines_receivers_do(tmp_path: Path) -> None:
 
 
 def test_a_class_that_names_a_stranger_ends_the_run(tmp_path: Path) -> None:
-    with pytest.raises(UserError, match=r"flow 99 has not arrived here"):
+    with pytest.raises(UserError, match=r"(?s)Stranger, host \d+ at \d+ ns.*flow 99 has not arrived here"):
         run(tmp_path, incast(variants=[own(tmp_path, "Stranger")]))
+
+
+def test_a_first_window_that_comes_too_late_ends_the_run(tmp_path: Path) -> None:
+    with pytest.raises(UserError, match=r"unasked_bytes is fixed when the run has begun; set it in start"):
+        run(tmp_path, incast(variants=[own(tmp_path, "Late")]))
+
+
+def test_a_grant_without_bound_lets_all_be_sent(tmp_path: Path) -> None:
+    assert finish_ns(run(tmp_path, incast(variants=[own(tmp_path, "Generous")]))) > LEAST_NS
 
 
 @pytest.mark.parametrize(
@@ -148,12 +174,18 @@ def test_a_class_that_names_a_stranger_ends_the_run(tmp_path: Path) -> None:
         ({"receiver": {"name": "npd"}}, r"(?s)variants\[0\]\.receiver\.name: unknown algorithm .*did you mean .ndp"),
         ({"receiver": {"name": "ndp", "pull_rate": 3}}, r"variants\[0\]\.receiver\.pull_rate: 3 is out of range"),
         ({"receiver": {"name": "fixed"}}, r"fixed.* is an algorithm for rate_control, not for receiver"),
+        ({"receiver": {"name": "ndp", "first_window_packets": 0.5}}, r"first_window_packets: 0\.5 is not a whole numb"),
         ({"transport": {"recovery": "go_back_n"}}, r"(?s)variants\[0\]\.receiver: .*recovery: selective_repeat"),
     ],
 )
 def test_what_does_not_fit_is_refused_at_its_place(tmp_path: Path, variant: dict[str, Any], text: str) -> None:
     with pytest.raises(UserError, match=text):
         run(tmp_path, incast(variants=[{**NDP, **variant}]))
+
+
+def test_a_receiver_needs_a_timeout(tmp_path: Path) -> None:
+    with pytest.raises(UserError, match=r"(?s)receiver: .*no timeout.*give rto_ns"):
+        run(tmp_path, incast(transport={"kind": "rdma", "recovery": "selective_repeat"}))
 
 
 def test_a_receiver_needs_a_paced_sender(tmp_path: Path) -> None:
@@ -175,6 +207,16 @@ def test_two_receivers_of_one_host_are_refused(tmp_path: Path) -> None:
         {"kind": "incast", "name": "two", "sru_bytes": 1_000, "sender": other},
     ]
     with pytest.raises(UserError, match="the same receiver"):
+        run(tmp_path, incast(traffic=items))
+
+
+def test_one_receiver_is_told_one_packet_size(tmp_path: Path) -> None:
+    other = {"receiver": {"name": "ndp"}, "rate_control": {"name": "fixed"}, "transport": {"mss_bytes": 500}}
+    items = [
+        {"kind": "incast", "name": "one", "sru_bytes": 1_000},
+        {"kind": "incast", "name": "two", "sru_bytes": 1_000, "sender": other},
+    ]
+    with pytest.raises(UserError, match=r"(?s)have another mss_bytes, too.*the same mss_bytes"):
         run(tmp_path, incast(traffic=items))
 
 

@@ -59,7 +59,7 @@ def test_flows_in_order_with_picoseconds_and_endless_ones(tmp_path: Path) -> Non
         (HEAD + "4->5 start 0 size \u0661\n", 3, "size is"),
         (HEAD + "4->5 id 0 start 0 size 9\n", 3, "id is '0'"),
         (HEAD + "4->5 start 0 size 9 deadline 7\n", 3, "'deadline' is not a word of a connection"),
-        (HEAD + "4->5 start 0 size 9 prio 7\n", 3, "prio orders what an NDP receiver asks for"),
+        (HEAD + "4->5 start 0 size 9 prio 7\n", 3, "prio orders an NDP receiver"),
         (HEAD + "4->5 id 1 trigger 1 size 9\n", 3, "there is no trigger 1"),
         (HEAD + "4->5 id 1 start 0 size 9 send_done_trigger 2\n", 3, "there is no trigger 2"),
         (HEAD + "4->5 trigger 1 size 9\n", 3, "a flow with a trigger has no start, but an id"),

@@ -101,6 +101,7 @@ impl Class {
         Ok(Object {
             object: self.class.call0(py)?,
             name: self.name.clone(),
+            of: if self.kind == Kind::Receiver { "host" } else { "flow" },
             flow,
             failures: Arc::clone(&self.failures),
         })
@@ -197,6 +198,7 @@ impl AckHook {
 pub(super) struct Object {
     pub object: Py<PyAny>,
     name: String,
+    of: &'static str,
     pub flow: FlowIdentity,
     failures: Arc<Failures>,
 }
@@ -222,7 +224,8 @@ impl Object {
 
     #[cold]
     fn fail(&self, at: Time, error: PyErr) {
-        self.failures.keep(Failure { error, algorithm: self.name.clone(), flow: self.flow, at });
+        let (algorithm, of, flow) = (self.name.clone(), self.of, self.flow);
+        self.failures.keep(Failure { error, algorithm, of, flow, at });
     }
 
     /// The number that an attribute holds; none for what is no number.

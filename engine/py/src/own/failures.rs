@@ -12,6 +12,8 @@ use pyo3::prelude::*;
 pub(crate) struct Failure {
     pub error: PyErr,
     pub algorithm: String,
+    /// What the number is of: a flow, or the host of a receiver.
+    pub of: &'static str,
     pub flow: FlowIdentity,
     pub at: Time,
 }

@@ -75,6 +75,8 @@ impl Arrival {
 #[derive(Default)]
 pub(crate) struct ReceiverBase {
     unasked_bytes: u64,
+    /// Flows begin with what `start` left: a later `unasked_bytes` would change nothing.
+    has_started: bool,
     timer_ns: Option<f64>,
     host: FlowIdentity,
     environment: Option<ReceiverEnvironment>,
@@ -108,6 +110,10 @@ impl ReceiverBase {
 
     #[setter]
     fn set_unasked_bytes(&mut self, value: u64) -> PyResult<()> {
+        if self.has_started {
+            let text = "unasked_bytes is fixed when the run has begun; set it in start";
+            return Err(PyValueError::new_err(text));
+        }
         if !(1..=MAX_BYTES).contains(&value) {
             let remedy = format!("give bytes from 1 to {MAX_BYTES}");
             return Err(PyValueError::new_err(format!("unasked_bytes = {value}; {remedy}")));
@@ -150,7 +156,7 @@ impl ReceiverBase {
         Ok(())
     }
 
-    /// The flow may send up to a byte, in a traffic class.
+    /// The flow may send up to a byte, at most `MAX_BYTES` ahead of what is there, in a traffic class.
     #[pyo3(signature = (flow, up_to, priority = None))]
     fn grant(&mut self, flow: u32, up_to: u64, priority: Option<u8>) -> PyResult<()> {
         self.check(flow)?;
@@ -233,6 +239,7 @@ impl PythonReceiver {
         if let Some(start) = hook("start")? {
             object.kept(Time::ZERO, start.call0(py));
         }
+        base.borrow_mut(py).has_started = true;
         let arrival = Py::new(py, Arrival::default())?;
         let on_arrival = class.ack_hook(py, &object, "on_arrival", arrival.as_any())?;
         let mut made = Self {

@@ -45,7 +45,7 @@ pub(crate) const INFO: AlgorithmInfo = AlgorithmInfo {
 struct Flow {
     /// What its sender may have sent, first window included.
     given_bytes: u64,
-    /// End of the flow, as far as the sender said; the largest number where it did not.
+    /// End of the flow, as its sender said last; the largest number until it does.
     end: u64,
     /// What arrived as headers, to be sent again.
     again_bytes: u64,
@@ -67,7 +67,7 @@ struct Ndp {
     /// From one pull to the next.
     spacing: Span,
     flows: BTreeMap<u32, Flow>,
-    /// Flows with waiting pulls; each has one entry. Those that are over are passed over.
+    /// Flows with waiting pulls; each has one entry, and is in `flows`.
     turns: VecDeque<u32>,
     /// When the next pull may leave.
     free_at: Time,
@@ -75,7 +75,7 @@ struct Ndp {
 
 impl Ndp {
     fn new(params: &Params<'_>, environment: &ReceiverEnvironment) -> Result<Self, ConfigError> {
-        let packets = match params.number("first_window_packets")? as u64 {
+        let packets = match params.whole("first_window_packets")? {
             0 => environment.bdp_packets(),
             packets => packets,
         };
@@ -96,8 +96,9 @@ impl Ndp {
         if now < self.free_at {
             return;
         }
-        while let Some(number) = self.turns.pop_front() {
-            let Some(flow) = self.flows.get_mut(&number) else { continue };
+        while let Some(number) = self.turns.pop_front()
+            && let Some(flow) = self.flows.get_mut(&number)
+        {
             if !flow.wants_more() {
                 flow.pulls = 0;
                 continue;
@@ -121,10 +122,11 @@ impl ReceiverAlgorithm for Ndp {
 
     fn on_arrival(&mut self, arrival: &Arrival, actions: &mut Vec<ReceiverAction>) {
         actions.push(ReceiverAction::Acknowledge);
-        let new = Flow { given_bytes: self.window_bytes, end: 0, again_bytes: 0, pulls: 0 };
+        let new = Flow { given_bytes: self.window_bytes, end: u64::MAX, again_bytes: 0, pulls: 0 };
         let flow = self.flows.entry(arrival.flow).or_insert(new);
-        let end = arrival.beyond_bytes.map_or(u64::MAX, |beyond| arrival.end() + beyond);
-        flow.end = flow.end.max(end);
+        if let Some(beyond_bytes) = arrival.beyond_bytes {
+            flow.end = arrival.end() + beyond_bytes;
+        }
         if arrival.is_trimmed {
             flow.again_bytes += u64::from(arrival.bytes);
         }
@@ -250,6 +252,31 @@ mod tests {
         ndp.on_arrival(&Arrival { beyond_bytes: None, ..arrival(8_001, 1, 5, 9, false) }, &mut actions);
         assert!(ndp.next_timer().is_some());
         ndp.on_complete(Time::from_ns(8_002), 1, &mut actions);
+        assert_eq!((pulled(&mut actions), ndp.next_timer()), (vec![], None));
+    }
+
+    #[test]
+    fn a_part_of_a_packet_is_no_first_window() {
+        let spec = serde_json::from_str(r#"{"name":"ndp","first_window_packets":0.5}"#).expect("valid JSON");
+        let error = build_receiver(&spec, &environment()).expect_err("refused").to_string();
+        assert!(
+            error.ends_with(
+                "first_window_packets: 0.5 is not a whole number; give a whole number from 0 to 100000"
+            ),
+            "{error}"
+        );
+    }
+
+    /// Senders say what is left up to 4 GiB: a longer flow has no known end first, and one later.
+    #[test]
+    fn the_end_counts_from_when_it_is_known() {
+        let mut ndp = made(r#"{"name":"ndp","first_window_packets":2}"#);
+        let mut actions = Vec::new();
+        ndp.on_arrival(&Arrival { beyond_bytes: None, ..arrival(0, 1, 0, 3, false) }, &mut actions);
+        ndp.on_arrival(&arrival(2_000, 1, 1, 3, false), &mut actions);
+        assert_eq!(pulled(&mut actions), [1], "the third packet is the last");
+        // One that was overtaken by what knew the end changes nothing.
+        ndp.on_arrival(&Arrival { beyond_bytes: None, ..arrival(4_000, 1, 0, 3, false) }, &mut actions);
         assert_eq!((pulled(&mut actions), ndp.next_timer()), (vec![], None));
     }
 

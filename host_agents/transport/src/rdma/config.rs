@@ -244,8 +244,8 @@ impl RdmaConfig {
             return Err(ConfigError::new("notification", cause, remedy));
         }
         self.check_reads()?;
-        self.check_recovery()?;
         self.check_receiver(line_rate)?;
+        self.check_recovery()?;
         Ok(control)
     }
 
@@ -259,10 +259,14 @@ impl RdmaConfig {
         framing_bytes: u32,
     ) -> Result<Option<Box<dyn ReceiverAlgorithm>>, ConfigError> {
         let Some(spec) = &self.receiver else { return Ok(None) };
+        build_receiver(spec, &self.receiver_environment(line_rate, framing_bytes)).map(Some)
+    }
+
+    /// What the receiver of such a host is told.
+    pub fn receiver_environment(&self, line_rate: Rate, framing_bytes: u32) -> ReceiverEnvironment {
         let packet = self.packet();
         let line_bytes = Bytes(packet.ip.0 + u64::from(framing_bytes));
-        let base_rtt = Span::from_ns(self.base_rtt_ns);
-        build_receiver(spec, &ReceiverEnvironment { line_rate, base_rtt, packet, line_bytes }).map(Some)
+        ReceiverEnvironment { line_rate, base_rtt: Span::from_ns(self.base_rtt_ns), packet, line_bytes }
     }
 
     fn check_receiver(&self, line_rate: Rate) -> Result<(), ConfigError> {
@@ -271,14 +275,29 @@ impl RdmaConfig {
         }
         self.receiver(line_rate, 0)?;
         let refuse = |cause: &str, remedy: &str| Err(ConfigError::new("receiver", cause, remedy));
+        if self.reads {
+            return refuse("a reader asks for its data itself", "leave out receiver or reads");
+        }
+        // Both need go-back-N, which a receiver cannot have: their refusals would name each other as the way.
+        if self.needs() == SwitchNeed::RateAllocation {
+            let cause =
+                format!("{} asks switches for its rate, and a receiver lets senders send", self.cc.name);
+            return refuse(&cause, "leave out receiver, or take another algorithm");
+        }
+        if self.segment_bytes.is_some() {
+            return refuse(
+                "segments count on packets in order, and a receiver asks for single ones",
+                "leave out receiver or segment_bytes",
+            );
+        }
         if self.recovery != Recovery::SelectiveRepeat {
             return refuse(
                 "a receiver lets lost packets be sent again one by one",
                 "give recovery: selective_repeat",
             );
         }
-        if self.reads {
-            return refuse("a reader asks for its data itself", "leave out receiver or reads");
+        if self.rto_ns.is_none() {
+            return refuse("packets and pulls may be lost, and senders have no timeout", "give rto_ns");
         }
         Ok(())
     }

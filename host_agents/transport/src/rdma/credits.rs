@@ -2,6 +2,9 @@
 //!
 //! Credit is a number of bytes since the flow began, so a lost packet is made good by the next one, and
 //! packets may overtake each other. What leaves again counts as what leaves for the first time.
+//!
+//! The wire has 32 bits of it, so that it reaches at most [`MAX_AHEAD_BYTES`] beyond what has arrived: what
+//! the sender heard last is then near enough for [`seq::unwrap`], whatever was lost since.
 
 use p4cc_units::Time;
 
@@ -10,6 +13,8 @@ use crate::wire::{Extension, ExtensionType};
 
 /// Class, reserved bits, credit.
 pub(super) const CREDIT_BYTES: usize = 8;
+/// Most credit beyond what has arrived in order, and as headers.
+const MAX_AHEAD_BYTES: u64 = 1 << 30;
 /// The flow's own class.
 const OWN_CLASS: u8 = 0xff;
 
@@ -90,16 +95,23 @@ impl Given {
 
     /// Data arrived as its header.
     pub const fn trimmed(&mut self, bytes: u64) {
-        self.again_bytes += bytes;
+        self.again_bytes = self.again_bytes.saturating_add(bytes);
     }
 
-    pub const fn pull(&mut self, bytes: u64) {
-        self.given_bytes += bytes;
+    /// So many bytes more; `expected` is the end of what has arrived in order.
+    pub fn pull(&mut self, expected: u64, bytes: u64) {
+        self.given_bytes = self.readable(expected, self.given_bytes.saturating_add(bytes));
+    }
+
+    /// Credit of so many bytes, cut to what the sender can read; never less than before.
+    fn readable(&self, expected: u64, given: u64) -> u64 {
+        let most = expected.saturating_add(self.again_bytes).saturating_add(MAX_AHEAD_BYTES);
+        given.min(most).max(self.given_bytes)
     }
 
     /// Whether this lets more be sent than before, or in another class.
-    pub fn grant(&mut self, up_to: u64, class: Option<u8>) -> bool {
-        let given = (up_to + self.again_bytes).max(self.given_bytes);
+    pub fn grant(&mut self, expected: u64, up_to: u64, class: Option<u8>) -> bool {
+        let given = self.readable(expected, up_to.saturating_add(self.again_bytes));
         let is_new = given > self.given_bytes || class != self.class;
         (self.given_bytes, self.class) = (given, class);
         is_new
@@ -141,11 +153,11 @@ mod tests {
     #[test]
     fn grants_count_what_has_to_leave_again() {
         let mut given = Given::new(1_000);
-        assert!(!given.grant(500, None), "it has more");
-        assert!(given.grant(500, Some(1)), "in another class");
+        assert!(!given.grant(0, 500, None), "it has more");
+        assert!(given.grant(0, 500, Some(1)), "in another class");
         given.trimmed(1_000);
-        assert!(given.grant(1_000, Some(1)));
-        given.pull(1_000);
+        assert!(given.grant(0, 1_000, Some(1)));
+        given.pull(0, 1_000);
         assert_eq!(given.to_wire(), [1, 0, 0, 0, 0, 0, 0x0b, 0xb8]);
     }
 
@@ -170,7 +182,7 @@ mod tests {
             let (mut given, mut credits) = (Given::new(first), Credits::new(first));
             let (mut sent, mut newest) = (Vec::new(), 0);
             for (bytes, arrives) in more {
-                given.pull(bytes);
+                given.pull(first, bytes);
                 if arrives {
                     sent.push(given.to_wire());
                     newest = given.given_bytes;

@@ -193,15 +193,16 @@ impl RdmaReceiver {
     /// Lets the sender send so many bytes more.
     pub fn pull(&mut self, bytes: u32) -> Option<RdmaAck> {
         let given = self.given.as_mut().filter(|_| !self.complete)?;
-        given.pull(bytes.into());
+        given.pull(self.expected, bytes.into());
         let credit = given.to_wire();
         Some(self.credit(credit))
     }
 
-    /// Lets the sender send up to a byte, in a traffic class; none where it may already.
+    /// Lets the sender send up to a byte, in a traffic class, but at most 2^30 bytes ahead of what has
+    /// arrived; none where it may already.
     pub fn grant(&mut self, up_to: u64, class: Option<u8>) -> Option<RdmaAck> {
         let given = self.given.as_mut().filter(|_| !self.complete)?;
-        let credit = given.grant(up_to, class).then(|| given.to_wire())?;
+        let credit = given.grant(self.expected, up_to, class).then(|| given.to_wire())?;
         Some(self.credit(credit))
     }
 

@@ -182,6 +182,7 @@ impl RdmaSender {
     pub fn supply(&mut self, now: Time, bytes: u64) {
         self.pacer.supplied(now);
         self.supplied = self.supplied.map(|before| before.saturating_add(bytes));
+        self.watch_credit(now);
     }
 
     /// One past the last byte that there is to send now.
@@ -193,6 +194,10 @@ impl RdmaSender {
     pub fn start(&mut self, now: Time) {
         self.started = true;
         self.pacer.start(now, self.end() == 0);
+        if let Some(credits) = &mut self.credits {
+            credits.heard = now;
+        }
+        self.watch_credit(now);
     }
 
     /// The application closes the connection: a segment that has begun to leave leaves whole, as the
@@ -460,6 +465,14 @@ impl RdmaSender {
             self.deadline = None;
         } else if self.deadline.is_none() {
             self.deadline = self.rto.map(|rto| now + rto);
+        }
+    }
+
+    /// There is data where there was none. Without credit nothing leaves that would start the timeout, and
+    /// the last packet that gave some may be lost.
+    fn watch_credit(&mut self, now: Time) {
+        if self.started && !self.is_closed() && self.credits.as_ref().is_some_and(|one| !one.has_left()) {
+            self.watch(now);
         }
     }
 

@@ -155,6 +155,76 @@ fn grants_name_a_byte_and_a_class() {
     assert_eq!(pair.receiver.grant(3_000, Some(2)), None, "nothing new");
 }
 
+/// All that was sent is acknowledged and nothing is left: the last pull is lost, and later there is data.
+#[test]
+fn data_that_comes_after_a_lost_pull_leaves() {
+    let mut pair = Pair::new(3, 1);
+    pair.sender.await_supply();
+    assert_eq!((pair.burst(), pair.sender.deadline()), (vec![], None), "there is nothing to send yet");
+    pair.sender.supply(Time::ZERO, 1_000);
+    let sent = pair.burst();
+    assert_eq!(starts(&sent), [0]);
+    pair.now = Time::from_us(5);
+    pair.arrives(&sent[0], false);
+    assert_eq!(pair.sender.deadline(), None, "nothing to wait for");
+    pair.receiver.pull(1_000).expect("it is lost");
+    pair.now = Time::from_ms(3);
+    pair.sender.supply(pair.now, 2_000);
+    assert_eq!(pair.burst(), []);
+    let due = pair.sender.deadline().expect("a pull may be lost");
+    assert_eq!(due, pair.now + RTO);
+    pair.now = due;
+    pair.sender.on_timer(due);
+    assert_eq!(starts(&pair.burst()), [1], "one packet");
+}
+
+/// Credit is 32 bits on the wire: what would be read as less than before is cut to what can be told apart.
+#[test]
+fn a_grant_far_ahead_is_cut_to_what_a_sender_can_read() {
+    let mut pair = Pair::new(3, 1);
+    let grant = pair.receiver.grant(u64::MAX, None).expect("more than before");
+    pair.hear(&grant);
+    assert_eq!(starts(&pair.burst()), [0, 1, 2]);
+    assert_eq!(pair.receiver.grant(u64::MAX - 1, None), None, "it has all that it can be given");
+    let mut pair = Pair::new(3, 1);
+    for _ in 0..3 {
+        pair.receiver.pull(1 << 30).expect("it is lost");
+    }
+    pair.pull(1);
+    assert_eq!(starts(&pair.burst()), [0, 1, 2]);
+}
+
+#[test]
+fn a_receiver_needs_the_sender_to_have_a_timeout() {
+    let without: RdmaConfig = config(&CONFIG.replace(r#""rto_ns":1000000,"#, ""));
+    assert_eq!(
+        without.validate(LINE).expect_err("refused").to_string(),
+        "receiver: packets and pulls may be lost, and senders have no timeout; give rto_ns"
+    );
+}
+
+/// Go-back-N is what algorithms that ask for their rate need, and segments, and what a receiver cannot have.
+#[test]
+fn a_receiver_and_what_goes_back_exclude_each_other() {
+    for recovery in ["selective_repeat", "go_back_n"] {
+        let segments = CONFIG.replace(r#""base_rtt"#, r#""segment_bytes":4000,"base_rtt"#);
+        assert_eq!(
+            config(&segments.replace("selective_repeat", recovery))
+                .validate(LINE)
+                .expect_err("refused")
+                .to_string(),
+            "receiver: segments count on packets in order, and a receiver asks for single ones; \
+             leave out receiver or segment_bytes"
+        );
+        let asking = CONFIG.replace("fixed", "d3").replace("selective_repeat", recovery);
+        assert_eq!(
+            config(&asking).validate(LINE).expect_err("refused").to_string(),
+            "receiver: d3 asks switches for its rate, and a receiver lets senders send; \
+             leave out receiver, or take another algorithm"
+        );
+    }
+}
+
 proptest! {
     /// Whatever is trimmed and lost, data, headers and pulls alike: the flow ends, as the receiver pulls once
     /// for each arrival, and the sender never has more in the network than the first window and what its
