@@ -9,7 +9,8 @@ use crate::context::Context;
 use crate::describe::{FlowPlan, RoundMember, StepMember, Topology};
 use crate::events::Timer;
 use crate::traffic::collective::Collective;
-use crate::traffic::jobs::{Event, Jobs, Step};
+use crate::traffic::jobs::Event;
+use crate::traffic::jobs::run::{Jobs, Step};
 use crate::traffic::rounds::{Next, Rounds, RoundsPlan};
 
 /// What ties flows together.

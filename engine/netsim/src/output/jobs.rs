@@ -5,7 +5,8 @@ use p4cc_units::Time;
 use crate::output::view::View;
 use crate::record::Table;
 use crate::record::schema::{JobRow, OperationRow};
-use crate::traffic::jobs::{JobPlan, OperationTimes, Task};
+use crate::traffic::jobs::run::OperationTimes;
+use crate::traffic::jobs::{JobPlan, Task};
 
 impl View<'_> {
     /// One table of jobs, one of operations.

@@ -22,10 +22,8 @@ use super::collective::CollectivePlan;
 use crate::describe::{FlowPlan, MAX_FLOW_BYTES, MAX_FLOWS, MAX_TIME_NS, Resolver, in_range};
 use crate::error::{SpecError, refuse};
 
-mod run;
+pub(crate) mod run;
 mod starts;
-
-pub(crate) use run::{Jobs, OperationTimes, Step};
 
 /// Most operations of all jobs: each is a row of results.
 const MAX_OPERATIONS: usize = 2_000_000;
@@ -435,6 +433,7 @@ fn add_edges(path: &str, spec: &JobSpec, first: u32, edges: &mut Vec<Edge>) -> R
 
 #[cfg(test)]
 mod tests {
+    use super::run::{Jobs, Step};
     use super::*;
 
     /// A job at the host 0: operations by what they take (none: a send) and what they wait for.

@@ -91,7 +91,7 @@ impl JobsPlan {
         reached
     }
 
-    /// Operations each of which waits for the next, and the last for the first, from one that never starts on.
+    /// Operations each of which waits for the next, and the last for the first, from one that never starts.
     fn circle(&self, reached: &Reached, edges: &[Edge], stuck: u32) -> Vec<u32> {
         let mut blocked_by = vec![None; self.operations.len()];
         for edge in edges {
