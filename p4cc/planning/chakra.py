@@ -43,6 +43,7 @@ _OPERATIONS: dict[int, CollectiveOperation] = {
     7: "reduce_scatter",
 }
 _OTHER_COLLECTIVES = {1: "REDUCE", 3: "GATHER", 4: "SCATTER", 8: "REDUCE_SCATTER_BLOCK", 9: "BARRIER"}
+_ADD_GROUP = "add it to the traces' metadata, or write a scenario whose traffic has ASTRA-sim's file as groups: FILE"
 _ALL = ""
 """The group of all ranks, which has no name."""
 
@@ -122,6 +123,9 @@ class _Reader:
     def __init__(self, paths: Sequence[Path], groups: Mapping[str, tuple[int, ...]]) -> None:
         self._paths = paths
         self._groups = dict(groups)
+        self._everybody = tuple(range(len(paths)))
+        self._places: dict[str, dict[int, int]] = {}
+        """Of the ranks in a group."""
         self._given = frozenset(groups)
         """Groups of the file of groups, which metadata do not change."""
         self._graph = OperationGraph(len(paths))
@@ -132,12 +136,10 @@ class _Reader:
     def read(self) -> OperationGraph:
         for rank, path in enumerate(self._paths):
             self._read_rank(rank, path)
-        if not self._graph.operations:
-            raise UserError("the traces have no nodes", place=str(self._paths[0]), remedy="give whole files")
         self._match_messages()
         for group, parts in self._parts.items():
             self._match_parts(group, parts)
-        return self._graph.check()
+        return self._graph.check(str(self._paths[0]))
 
     def _read_rank(self, rank: int, path: Path) -> None:
         numbers: dict[int, int] = {}
@@ -208,7 +210,10 @@ class _Reader:
         group = str(values.get("pg_name", _ALL))
         group = _ALL if group == "0" and "0" not in self._groups else group
         members = self._members(group, place)
-        if rank not in members:
+        if group not in self._places:
+            self._places[group] = {one: at for at, one in enumerate(members)}
+        at = self._places[group].get(rank)
+        if at is None:
             cause = f"rank {rank} is not in its group {shown(group)}"
             raise UserError(cause, place=place, remedy="correct the file of groups")
         if kind == _BROADCAST or len(members) < 2:
@@ -222,7 +227,7 @@ class _Reader:
         # ASTRA-sim counts what a rank of an all-gather has, and the whole buffer of others.
         whole = size_bytes * len(members) if kind == _ALL_GATHER else size_bytes
         whole = max(1, _whole(whole, "the size of the buffer", 0, MAX_FLOW_BYTES, place))
-        part: spec.Work = {"kind": "collective", "collective": 0, "rank": members.index(rank)}
+        part: spec.Work = {"kind": "collective", "collective": 0, "rank": at}
         number = self._graph.add({"name": name, "work": part}, place)
         self._parts[group].setdefault(rank, []).append(_Part(number, _OPERATIONS[kind], whole))
         return number
@@ -238,10 +243,10 @@ class _Reader:
 
     def _members(self, group: str, place: str) -> tuple[int, ...]:
         if group == _ALL:
-            return tuple(range(self._graph.ranks))
+            return self._everybody
         if group not in self._groups:
             cause = f"there is no group {shown(group)}"
-            raise UserError(cause, place=place, remedy="give ASTRA-sim's file of communicator groups as groups")
+            raise UserError(cause, place=place, remedy=_ADD_GROUP)
         return self._groups[group]
 
     def _match_messages(self) -> None:
@@ -370,7 +375,12 @@ def traces(first: Path) -> list[Path]:
         raise UserError(cause, place=str(first), remedy="name the trace of rank 0: trace.0.et, beside trace.1.et")
     begin, end = first.name.removesuffix("0.et"), ".et"
     ranks = {0}
-    for path in first.parent.iterdir():
+    try:
+        beside = list(first.parent.iterdir())
+    except OSError as error:
+        cause = "cannot list the traces beside it"
+        raise UserError(cause, place=str(first), remedy="let the folder be listed") from error
+    for path in beside:
         word = path.name.removeprefix(begin).removesuffix(end)
         if path.name == f"{begin}{word}{end}" and _RANK.fullmatch(word) and path.is_file():
             ranks.add(int(word))

@@ -237,7 +237,7 @@ class _Flows:
 def _flows(file: Path, found: Format) -> _Flows:
     """What a flow file has; raises UserError."""
     nodes, waits = 0, False
-    with _told(found):
+    with _with_format(found):
         if found == TABLE:
             rows = [(src, dst, size, start) for src, dst, size, start, *_ in read_flow_table(file).iter_rows()]
         elif found.kind == "ns3":
@@ -260,7 +260,7 @@ def _flows(file: Path, found: Format) -> _Flows:
 
 def _operations(file: Path, found: Format, hosts: int | None) -> _Flows:
     """What a file of operations has; raises UserError."""
-    with _told(found):
+    with _with_format(found):
         graph = _READ_JOBS[found](file, hosts)
     return _Flows([], graph.ranks, _Stop(graph.total_ns, graph.total_bytes))
 
@@ -283,7 +283,7 @@ class _Network:
 def _topology(file: Path, found: Format, place: Callable[[Path], str]) -> _Network:
     """A topology file as the part of a scenario, and its network; raises UserError."""
     document: dict[str, Any] = {"kind": found.kind, "file": place(file)}
-    with _told(found):
+    with _with_format(found):
         if found == LAB:
             usual = LinkDefaults(_RATE_BPS, _DELAY_NS, MAX_QUEUE_PKTS)
             settings = {"rate_bps": _RATE_BPS, "delay_ns": _DELAY_NS, "queue_capacity_pkts": MAX_QUEUE_PKTS}
@@ -314,7 +314,7 @@ def _usual(file: Path, found: Format, flows: _Flows) -> _Network:
         link = {"rate_bps": _RATE_BPS, "delay_ns": _DELAY_NS, "queue_capacity_pkts": MAX_QUEUE_PKTS}
         names = {"hosts": [{"name": end} for end in ends], "switches": [{"name": "switch"}]}
         plain = {**names, "links": [{"a": end, "b": "switch", **link} for end in ends]}
-        with _told(found):
+        with _with_format(found):
             return _Network({"kind": "custom", **plain}, topology_from_plain(plain))
     else:
         cause = f"{found.what} has no network"
@@ -330,7 +330,7 @@ def _scenario(file: Path, found: Format, network: _Network, traffic: dict[str, A
     topology = network.topology
     title = f"{file.name}, {found.what}"
     rate_bps = max(topology.links[port.link_index].rate_bps for _, port in topology.attachments.values())
-    with _told(found, file):
+    with _with_format(found, file):
         bdp_bytes = rate_bps * Paths(topology).longest_rtt_ns(_PACKET_BYTES) // (8 * 10**9)
     red = {"k_min_bytes": max(1, bdp_bytes // 5), "k_max_bytes": max(2, bdp_bytes * 4 // 5), "p_max": 1.0}
     document: dict[str, Any] = {
@@ -360,7 +360,7 @@ def _scenario(file: Path, found: Format, network: _Network, traffic: dict[str, A
 
 
 @contextmanager
-def _told(found: Format, file: Path | None = None) -> Generator[None]:
+def _with_format(found: Format, file: Path | None = None) -> Generator[None]:
     """Says in errors what a file was read as, and the first one only; `file` where they do not name it."""
     try:
         yield
@@ -369,10 +369,10 @@ def _told(found: Format, file: Path | None = None) -> Generator[None]:
         place, cause = (
             (problem.place, problem.cause) if file is None else (str(file), f"{problem.place} {problem.cause}")
         )
-        raise UserError(_said(cause, found), place=place, remedy=problem.remedy) from error
+        raise UserError(_cause_with_format(cause, found), place=place, remedy=problem.remedy) from error
     except UserError as error:
-        raise UserError(_said(error.cause, found), place=error.place, remedy=error.remedy) from error
+        raise UserError(_cause_with_format(error.cause, found), place=error.place, remedy=error.remedy) from error
 
 
-def _said(cause: str, found: Format) -> str:
+def _cause_with_format(cause: str, found: Format) -> str:
     return cause if found.what in cause else f"{cause} ({found.what})"

@@ -82,10 +82,8 @@ class _Reader:
             self._fail("the file has no line num_ranks", "give a GOAL schedule as text")
         if self._rank is not None:
             self._fail(f"the block of rank {self._rank} has no end", "add }, or give the whole file")
-        if not self._graph.operations:
-            self._fail("the schedule has no operation", "give the whole file")
         self._match()
-        return self._graph.check()
+        return self._graph.check(f"{self._path}:{self._line}")
 
     def _take(self, words: str) -> None:
         if match := _RANKS.fullmatch(words):

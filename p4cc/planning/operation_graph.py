@@ -50,8 +50,13 @@ class OperationGraph:
         self.places.append(place)
         return len(self.operations) - 1
 
-    def check(self) -> OperationGraph:
-        """Itself; raises UserError with the place of an operation that waits for itself, over others or at once."""
+    def check(self, whole: str | None = None) -> OperationGraph:
+        """Itself; raises UserError with the place of an operation that waits for itself, over others or at once.
+
+        `whole` is the file that must have operations, where it must.
+        """
+        if whole is not None and not self.operations:
+            raise UserError("the file has no operations", place=whole, remedy="give a whole file with work to do")
         circle = _circle(self.operations)
         if circle:
             names = [self.operations[number].get("name") or str(number) for number in [*circle, circle[0]]]

@@ -148,7 +148,7 @@ class _Reader:
             self._fail(f"the file has {len(rows) - 2} of the {count} layers that it promises", "give the whole file")
         layers = [self._layer(line, words) for line, words in rows[2:]]
         self._line = rows[0][0]
-        return _Instances(self._path, self._sizes()).make(self._program(layers)).check()
+        return _Instances(self._path, self._sizes()).make(self._program(layers)).check(str(self._path))
 
     def _lines(self) -> Iterator[tuple[int, str]]:
         lines = enumerate(read_text(self._path, "workload").splitlines(), start=1)
@@ -187,7 +187,7 @@ class _Reader:
         given = self._key("all_gpus", 0)
         ranks = given or self._ranks
         if ranks is None:
-            self._fail("the file has no all_gpus", "name the hosts of its ranks with ranks")
+            self._fail("the file has no all_gpus", "add all_gpus: NUMBER to it, or ranks to a scenario")
         if not 2 <= ranks <= MAX_RANKS:
             self._fail(f"the workload is for {ranks} GPUs", f"give 2 to {MAX_RANKS}")
         hybrid = self._type in (TRANSFORMER, RECOMPUTING)

@@ -75,7 +75,7 @@ def test_sizes_and_groups_are_those_of_astra_sim(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("nodes", "place", "cause"),
     [
-        ([], "trace.0.et", "the traces have no nodes"),
+        ([], "trace.0.et", "the file has no operations"),
         ([et.head(), b"\x05ab"], "trace.0.et", "message 1 goes on beyond the end"),
         ([et.head(), b"\xff" * 9], "trace.0.et", "message 1 goes on beyond the end"),
         ([et.head(), b"\x02\xff\xff"], "trace.0.et node 1", "the message is not a node of Chakra"),

@@ -62,7 +62,7 @@ def test_operations_in_the_order_of_the_file(tmp_path: Path) -> None:
         ("num_ranks 2\nrank 0 {\nrank 1 {\n", 3, "the block of rank 0 has no end"),
         ("num_ranks 2\nrank 0 {\n}\nrank 0 {\n}\n", 4, "rank 0 is given twice"),
         ("num_ranks 2\ncalc 5\n", 2, "'calc 5' is outside of the ranks"),
-        ("num_ranks 2\nrank 0 {\n}\n", 4, "the schedule has no operation"),
+        ("num_ranks 2\nrank 0 {\n}\n", 4, "the file has no operations"),
         (PAIR % ("calc", ""), 3, "'calc' is not an operation"),
         (PAIR % ("send 8 to 1", ""), 3, "is not an operation"),
         (PAIR % ("send 8b from 1", ""), 3, "is not an operation"),

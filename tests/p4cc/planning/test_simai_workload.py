@@ -162,6 +162,11 @@ def test_faults_are_named_by_line(tmp_path: Path, text: str, line: int, cause: s
     assert (caught.value.place, cause in caught.value.cause) == (f"{file}:{line}", True), caught.value
 
 
+def test_a_workload_with_nothing_to_do_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(UserError, match="the file has no operations"):
+        read_simai_workload(written(tmp_path, HEAD + "1\na -1 0 NONE 0 0 NONE 0 0 NONE 0 0\n"))
+
+
 def test_checkpoints_that_repeat_too_many_layers_are_refused(tmp_path: Path) -> None:
     count = 4_000
     named = " ".join(map(str, range(count)))
