@@ -17,7 +17,7 @@ local f = {
   extension = ProtoField.uint8("p4cc.extension.type", "Extension type", base.DEC, {
     [0] = "none", [1] = "HPCC hop records", [2] = "INT-MD 2.1", [3] = "rate request", [4] = "CNP", [5] = "SACK",
     [6] = "fair rate", [7] = "HPCC hop records in reserved room", [8] = "read request",
-    [9] = "Bolt",
+    [9] = "Bolt", [10] = "credit",
   }),
   flow_id = ProtoField.uint32("p4cc.flow_id", "Flow id"),
   seq = ProtoField.uint32("p4cc.seq", "Sequence number"),

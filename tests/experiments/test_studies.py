@@ -146,7 +146,7 @@ def test_the_round_model_gives_the_numbers_of_the_rfb_ss_paper_exactly(figures: 
 def test_every_item_of_a_source_has_a_figure_or_a_reason(name: str, figures: dict[str, list[Figure]]) -> None:
     study = known_studies()[name]
     placed, _ = place(study.study.items, claims_of(study, figures[name]))
-    assert len(placed) >= 4
+    assert len(placed) >= 2
     for one in placed:
         assert one.item is not None
         assert one.claims or one.item.not_reproduced or one.item.kept_by, one.item.item

@@ -83,6 +83,7 @@ CODES = {
     7: "int_fixed",
     8: "read_request",
     9: "bolt",
+    10: "credit",
 }
 
 
