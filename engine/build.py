@@ -181,7 +181,6 @@ def build(environment_folder: Path) -> None:
         words = ["cargo", "build", "--release", "--locked", "--message-format", "json-render-diagnostics"]
         words += [word for package in PROGRAMS for word in ("--package", package)]
         messages = run("switch and agent (1 of 2)", words, log, environment)
-        # What only the engine needs is built side by side. The simulator, built alone, left a processor idle.
         module = [str(binaries / "maturin"), "develop", "--release", "--locked", "--uv"]
         run("engine (2 of 2)", module, log, environment)
     built = [Path(message["executable"]) for message in messages if message.get("executable")]
