@@ -118,7 +118,7 @@ class OperationsTraffic(FlowTraffic):
         for one in self.operations:
             for name in one.waits_for:
                 if name not in known:
-                    raise ValueError(f"{one.name!r} waits for {name!r}, which is no operation; correct the name")
+                    raise ValueError(f"{one.name!r} waits for {name!r}, which is not an operation; correct the name")
             for name in one.after_arrival:
                 if known[name].size_bytes is None:
                     raise ValueError(f"{one.name!r} waits for an arrival of {name!r}, which sends nothing; use after")

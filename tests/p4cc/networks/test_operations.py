@@ -118,7 +118,10 @@ def test_a_run_of_computing_alone_ends_with_it(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("operations", "said"),
     [
-        ([{"name": "a", "host": "h1", "compute_ns": 1, "after": ["b"]}], "'a' waits for 'b', which is no operation"),
+        (
+            [{"name": "a", "host": "h1", "compute_ns": 1, "after": ["b"]}],
+            "'a' waits for 'b', which is not an operation",
+        ),
         (
             [{"name": "a", "host": "h1", "compute_ns": 1, "after": ["a"]}],
             "never starts, as each of a -> a waits",
