@@ -34,7 +34,7 @@ from p4cc.scenario.fabric import RdmaTransport as Rdma
 from p4cc.scenario.fabric import RedCurveSettings as RedCurve
 from p4cc.scenario.fabric import SchedulerSettings as Scheduler
 from p4cc.scenario.fabric import WatchdogSettings as Watchdog
-from p4cc.scenario.faults import Fault, Storm
+from p4cc.scenario.faults import Fault, SlowReceiver, Storm
 from p4cc.scenario.figures import (
     BarFigure,
     CdfFigure,
@@ -181,6 +181,7 @@ __all__: list[str] = [
     "Sender",
     "Simai",
     "SizeClass",
+    "SlowReceiver",
     "Star",
     "StateFigure",
     "StateRecord",

@@ -57,6 +57,10 @@ class CdfPoint(TypedDict):
     """Share of flows up to it, 0 to 1."""
 
 
+CnpScope: TypeAlias = Literal["flow", "destination", "port"]
+"""Who shares the interval between two notifications (docs/algorithms/dcqcn.md#cnp-scope)."""
+
+
 class CountField(TypedDict):
     """A field that counts the repetitions of a later header."""
 
@@ -384,7 +388,7 @@ class QueueSpec(TypedDict):
     """Its share among the queues of its level."""
 
 
-RdmaRecovery: TypeAlias = Literal["go_back_n", "selective_repeat"]
+RdmaRecovery: TypeAlias = Literal["go_back_n", "go_back_0", "selective_repeat"]
 """How a flow recovers from losses."""
 
 
@@ -481,6 +485,30 @@ class CdfSize(TypedDict):
 
 SizeSpec: TypeAlias = FixedSize | UniformSize | CdfSize
 """Where flow sizes come from."""
+
+
+class SlowReceiverSpec(TypedDict):
+    """
+    A host that takes packets from its network card at a rate below its link's
+    (docs/algorithms/pfc.md#slow-receivers).
+    """
+
+    buffer_bytes: int
+    """What its card holds."""
+    end_ns: NotRequired[int | None]
+    """When it takes all at once again; absent: it stays slow."""
+    host: str
+    """Name of the host."""
+    lossless_priorities: NotRequired[list[int]]
+    """Priorities that the card pauses; packets of the others are dropped where they find no room."""
+    rate_bps: int
+    """At what rate it takes them, in bytes as on its link; 0 of one that takes nothing."""
+    start_ns: NotRequired[int]
+    """When it begins to be slow."""
+    xoff_bytes: int
+    """Bytes in the card above which it pauses, and other packets find no room."""
+    xon_bytes: int
+    """Bytes in the card down to which it resumes."""
 
 
 class StormSpec(TypedDict):
@@ -776,6 +804,11 @@ class OperationSpec(TypedDict):
 class RdmaConfig(TypedDict):
     """Parameters of an RDMA-like flow."""
 
+    ack_bytes: NotRequired[int | None]
+    """
+    An ACK for so many bytes in order; with `ack_every` above 1, for whichever comes first; absent: only
+    packets count.
+    """
     ack_class: NotRequired[int]
     """
     Traffic class of ACKs, NACKs and notifications: the queue of the sending host that
@@ -784,11 +817,13 @@ class RdmaConfig(TypedDict):
     """
     ack_delay_ns: NotRequired[int | None]
     """
-    Longest that a packet waits for its ACK, where `ack_every` is above 1; absent: a base round-trip time
-    (docs/algorithms/substrate.md#rare-acks).
+    Longest that a packet waits for its ACK, where receivers acknowledge rarely; absent: a base round-trip
+    time (docs/algorithms/substrate.md#rare-acks).
     """
     ack_every: NotRequired[int]
     """An ACK for so many packets in order (docs/algorithms/substrate.md#packets: 1)."""
+    ack_processing_ns: NotRequired[int]
+    """Time that the receiver's network card takes for each ACK and NACK."""
     base_rtt_ns: int
     """Largest base round-trip time over host pairs (docs/algorithms/hpcc.md#hpcc-parameters, T)."""
     burst_bytes: NotRequired[int | None]
@@ -802,6 +837,10 @@ class RdmaConfig(TypedDict):
     """The algorithm of the rate family."""
     cnp_interval_ns: NotRequired[int]
     """Shortest time between two notifications that are packets of their own."""
+    cnp_processing_ns: NotRequired[int]
+    """Time that the receiver's network card takes for each notification."""
+    cnp_scope: NotRequired[CnpScope]
+    """Who shares that interval."""
     ecn_capable: NotRequired[bool | None]
     """
     Whether switches may mark its data; absent: if the algorithm reads marks
@@ -809,6 +848,8 @@ class RdmaConfig(TypedDict):
     """
     int: NotRequired[IntTable | None]
     """How to read hop records; needed by algorithms that read telemetry."""
+    message_bytes: NotRequired[int | None]
+    """With go-back-0: bytes of a message, counted from the flow's start; absent: a flow is one message."""
     mss_bytes: NotRequired[int]
     """Payload bytes of a full packet (docs/algorithms/substrate.md#packets: 1000)."""
     nack_interval_ns: NotRequired[int]
@@ -1148,6 +1189,8 @@ class NetworkSpec(TypedDict):
     """What to record besides the flows."""
     rounds: NotRequired[list[RoundsSpec]]
     """Clients that ask many servers, round by round; their flows are numbered after `flows`."""
+    slow_receivers: NotRequired[list[SlowReceiverSpec]]
+    """Hosts that take packets from their network cards slowly."""
     stall_after_ns: NotRequired[int]
     """
     No byte delivered anywhere for so long, with flows under

@@ -308,6 +308,7 @@ TABLES = (
     ),
     _of_engine("pause_frames"),
     _of_engine("watchdog"),
+    _of_engine("slow_receivers"),
     _of_engine("deadlocks"),
     _of_engine("packets_sent"),
     _of_engine("packets_received"),

@@ -71,6 +71,7 @@ class Tables(ABC):
     pauses = TableOf()
     pause_frames = TableOf()
     watchdog = TableOf()
+    slow_receivers = TableOf()
     deadlocks = TableOf()
     packets_sent = TableOf()
     packets_received = TableOf()

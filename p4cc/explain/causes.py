@@ -34,6 +34,12 @@ class Cause(Enum):
         "its host or a switch on its path was paused",
         "table `pauses` has the ports; switch.buffer, the marking thresholds, or a sender that slows down earlier",
     )
+    SLOW_HOST = Words(
+        "slow receiver",
+        "its receiver took packets from the network card below the link's rate (PFC paused the way there, or the card "
+        "dropped what it could not hold)",
+        "table `slow_receivers` has the host's card; slow_receivers of the scenario",
+    )
     APPLICATION = Words(
         "application",
         "the window had room and the application had nothing to send",

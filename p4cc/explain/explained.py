@@ -9,6 +9,7 @@ import polars as pl
 
 from p4cc.analysis.recorded import read_table
 from p4cc.errors import UserError
+from p4cc.explain.cards import cards_of
 from p4cc.explain.causes import Cause
 from p4cc.explain.judge import Judge, Verdict
 from p4cc.explain.network import Graph
@@ -29,7 +30,7 @@ SLOW = 1.25
 """Slowdown from which a flow is explained."""
 MOST_FLOWS = 1_000
 """Flows of a run that are explained, the slowest first."""
-_TABLES = ("flows", "windows", "queues", "links", "pauses", "pause_frames")
+_TABLES = ("flows", "windows", "queues", "links", "pauses", "pause_frames", "slow_receivers")
 
 
 @dataclass(frozen=True)
@@ -129,7 +130,7 @@ def _explain_run(
     pauses = Pauses(tables["pauses"], _recorded(results, "pauses", tables["pause_frames"]), end_ns)
     if flows and links is not None:
         timeline = Timeline(flows, tables["windows"], tables["queues"])
-        graph, judge = Graph(links), Judge(timeline, settings, pauses)
+        graph, judge = Graph(links), Judge(timeline, settings, pauses, cards_of(tables["slow_receivers"]))
         slowest = sorted((one for one in flows if _is_slow(one, graph, slow)), key=_slowness, reverse=True)
         count = len(slowest)
         verdicts = [judge.verdict(one, graph.crossing(one.src, one.dst)) for one in slowest[:MOST_FLOWS]]

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 
     import numpy.typing as npt
 
+    from p4cc.explain.cards import Card
     from p4cc.explain.network import Crossing, Way
     from p4cc.explain.pauses import Pauses
     from p4cc.explain.settings import Settings
@@ -75,8 +76,9 @@ class _Bins:
 class Judge:
     """Judges the flows of one run."""
 
-    def __init__(self, timeline: Timeline, settings: Settings, pauses: Pauses) -> None:
+    def __init__(self, timeline: Timeline, settings: Settings, pauses: Pauses, cards: Mapping[str, Card]) -> None:
         self._timeline = timeline
+        self._cards = cards
         self._settings = settings
         self._pauses = pauses
         self._loads: dict[tuple[Way, bool], Floats] = {}
@@ -96,8 +98,19 @@ class Judge:
         if crossing is not None:
             is_full, links = self._mark_links(flow, crossing, bins, samples, found)
         self._mark_halts(flow, crossing, bins, samples, is_full, found)
-        paused = self._pauses.share(crossing, self._timeline.edges[bins.within.start : bins.within.stop + 1])
+        edges = self._timeline.edges[bins.within.start : bins.within.stop + 1]
+        paused = self._pauses.share(crossing, edges)
+        if crossing is not None and (card := self._cards.get(flow.dst)) is not None:
+            is_held = self._is_held(card, crossing, bins, edges) & (found != _NUMBER[Cause.TIMEOUT])
+            found[is_held] = _NUMBER[Cause.SLOW_HOST]
+            # Its pauses have the same cause.
+            paused[is_held] = 0
         return Verdict(flow, _shares(bins, found, paused), links[0] if links else "")
+
+    def _is_held(self, card: Card, crossing: Crossing, bins: _Bins, edges: npt.NDArray[np.int64]) -> Flags:
+        """Bins in which the receiver got as much as it takes."""
+        load_bps = self._load(crossing.last, True)[bins.within] * crossing.last.rate_bps
+        return card.is_slow(edges) & (load_bps >= SATURATED * card.rate_bps)
 
     def _bins(self, flow: Flow) -> _Bins:
         edges = self._timeline.edges

@@ -234,6 +234,13 @@ def _agent_plan(network: spec.NetworkSpec, lab: Lab, seed: int) -> _Plan:
         )
     if network.get("storms"):
         remarks.append("storms: agents send no pause frames; the hosts of a lab pause nobody")
+    if network.get("slow_receivers"):
+        remarks.append("slow_receivers: a lab's hosts take packets as fast as they can")
+    if any(_uses_card(sender) for sender in network.get("rdma", {}).values()):
+        remarks.append(
+            "transport.cnp_scope, cnp_processing_ns, ack_processing_ns: a lab's hosts have their own network cards; "
+            "agents answer at once, and each flow keeps cnp_interval_ns"
+        )
     if network.get("host_jitter_ns"):
         remarks.append("host_jitter_ns: a lab's hosts have their own jitter; none is added")
     if reads := [name for name, sender in network.get("rdma", {}).items() if sender.get("reads")]:
@@ -266,6 +273,12 @@ def _agent_plan(network: spec.NetworkSpec, lab: Lab, seed: int) -> _Plan:
         remedy = "give traffic of kind incast, packets or replay"
         raise UserError("no flow starts by itself", place=str(lab.plan.file), remedy=remedy)
     return _Plan(plain, rates, list(dict.fromkeys(remarks)))
+
+
+def _uses_card(sender: spec.RdmaConfig) -> bool:
+    """Whether a sender's flows need a network card of the simulator at their receiver."""
+    takes = sender.get("cnp_processing_ns", 0) or sender.get("ack_processing_ns", 0)
+    return bool(takes) or sender.get("cnp_scope", "flow") != "flow"
 
 
 def _endless(flows: Sequence[PlannedFlow]) -> set[str]:

@@ -44,7 +44,6 @@ _ONLY = {
     "ENABLE_PFC": (1, "switches without PFC"),
     "USE_DYNAMIC_PFC_THRESHOLD": (1, "a fixed PFC threshold"),
     "ERROR_RATE_PER_LINK": (0, "one error rate for all links; the topology file has one for each"),
-    "L2_BACK_TO_ZERO": (0, "going back to a chunk's first byte"),
     "GLOBAL_T": (1, "a base round-trip time for each pair of hosts"),
     "RATE_BOUND": (1, "windows without a bound by the rate"),
     "SAMPLE_FEEDBACK": (0, "feedback on some packets only"),
@@ -181,6 +180,7 @@ def import_config(file: Path, place: Callable[[Path], str]) -> ImportedConfig:
             "kind": "rdma",
             "mss_bytes": payload,
             "ack_every": max(1, -(-int(config.number("L2_ACK_INTERVAL", default="1")) // max(1, payload))),
+            **_recovery(config),
             "ack_class": 3,
         },
         "variants": [{"name": sender["name"], "rate_control": sender}],
@@ -339,6 +339,16 @@ def _red(config: _Config, topology: Topology) -> dict[str, Any]:
         "p_max": float(p_max),
         "scale_with_rate": scale,
     }
+
+
+def _recovery(config: _Config) -> dict[str, Any]:
+    """Going back to the first byte of a chunk, where that simulator does."""
+    if config.number("L2_BACK_TO_ZERO", default="0") == 0:
+        return {}
+    chunk = int(config.number("L2_CHUNK_SIZE"))
+    if chunk == 0:
+        config.fail("L2_CHUNK_SIZE", "L2_BACK_TO_ZERO 1 goes back to chunks of 0 bytes", "set L2_CHUNK_SIZE 4000")
+    return {"recovery": "go_back_0", "message_bytes": chunk}
 
 
 def _faults(config: _Config, topology: Topology) -> dict[str, Any]:

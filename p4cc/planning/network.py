@@ -38,6 +38,7 @@ from p4cc.planning.names import Names
 from p4cc.planning.packet_sizes import ideals, most_bytes, packet_sizes
 from p4cc.planning.programs import compiled_sources, find_program
 from p4cc.planning.record import plan_record
+from p4cc.planning.slow_receivers import slow_receivers
 from p4cc.planning.switch_features import FeaturePlanner
 from p4cc.planning.switch_programs import plan_programs
 from p4cc.planning.timeouts import path_times
@@ -350,6 +351,9 @@ class _Planner:
             "record": plan_record(self.case, self.topology, rtt_ns, schema_of, self.scenario),
             "faults": [_fault(fault) for fault in scenario.faults],
             "storms": [_storm(storm) for storm in scenario.storms],
+            "slow_receivers": slow_receivers(
+                scenario.slow_receivers, self.topology, scenario.switch.buffer, self.most_bytes, str(self.scenario)
+            ),
             "host_jitter_ns": scenario.host_jitter_ns,
             "stop_ns": scenario.stop_ns,
             "limits": {"max_events": scenario.limits.max_events},

@@ -154,10 +154,15 @@ class RdmaTransport(Model):
     )
     ack_every: Annotated[int, Field(ge=1, le=1_024)] = 1
     """In-order packets per ACK; packets that fill a window or end a flow are acknowledged at once."""
+    ack_bytes: Annotated[int, Field(ge=1, le=2**30)] | None = Field(
+        default=None,
+        description="In-order bytes per ACK; with `ack_every` above 1, an ACK for whichever comes first. If absent, "
+        "only packets count.",
+    )
     ack_delay_ns: Annotated[int, Field(ge=1, le=MAX_TIME_NS)] | None = Field(
         default=None,
-        description="Longest time for which the ACK of a packet is delayed with `ack_every` above 1; `base_rtt_ns` "
-        "if absent.",
+        description="Longest time for which the ACK of a packet is delayed with `ack_every` above 1 or `ack_bytes`; "
+        "`base_rtt_ns` if absent.",
     )
     nack_interval_ns: TimeNs = 500_000
     """Shortest time between two NACKs for the same byte."""
@@ -167,13 +172,17 @@ class RdmaTransport(Model):
         "the end of a flow is never recovered.",
     )
     recovery: Annotated[
-        Literal["go_back_n", "selective_repeat"],
+        Literal["go_back_n", "go_back_0", "selective_repeat"],
         Field(
-            description="Loss recovery: the sender goes back, or receivers keep out-of-order packets and the "
+            description="Loss recovery: the sender goes back to the missing packet, or to the start of its message "
+            "(docs/algorithms/substrate.md#go-back-0), or receivers keep out-of-order packets and the "
             "sender resends only what is missing (docs/algorithms/substrate.md#selective-repeat), as "
             "packets on several paths require."
         ),
     ] = "go_back_n"
+    message_bytes: Annotated[int, Field(ge=1, le=2**30)] | None = Field(
+        default=None, description="With `go_back_0`: payload of a message; if absent, each flow is one message."
+    )
     reordering_bytes: Annotated[int, Field(ge=1, le=2**30)] | None = Field(
         default=None,
         description="With selective repeat: a packet counts as lost once this many bytes that were sent after it "
@@ -185,6 +194,15 @@ class RdmaTransport(Model):
     ] = "ack_flag"
     cnp_interval_ns: TimeNs = 50_000
     """Minimum time between two congestion notification packets (CNPs)."""
+    cnp_scope: Literal["flow", "destination", "port"] = Field(
+        default="flow",
+        description="What keeps that time at the receiver's network card: each flow, each host to which CNPs go, or "
+        "the card (docs/algorithms/dcqcn.md#cnp-scope).",
+    )
+    cnp_processing_ns: TimeNs = 0
+    """Time that the receiver's network card takes for each CNP."""
+    ack_processing_ns: TimeNs = 0
+    """Time that the receiver's network card takes for each ACK and NACK."""
     ack_class: Annotated[int, Field(ge=0, le=7, description="Traffic class of ACKs and CNPs.")] = 7
     rtt_without_serialisation: bool = False
     """Whether the packet's serialisation time on the sender's link is subtracted from round-trip times."""

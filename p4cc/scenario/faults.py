@@ -1,4 +1,4 @@
-"""Faults of a run: links, switches with all their state, and network cards that pause their switch without need."""
+"""Faults of a run: links, switches with all their state, network cards that pause without need, and slow hosts."""
 
 from __future__ import annotations
 
@@ -64,6 +64,30 @@ class Storm(Model):
         default=None,
         description="Duration of each pause, in units of 512 bit times of the link: the card sends the frame again "
         "when half of it is over. If absent, one frame pauses the switch until the storm ends.",
+    )
+
+    @model_validator(mode="after")
+    def _in_order(self) -> Self:
+        if self.end_ns is not None and self.end_ns <= self.start_ns:
+            raise ValueError("end_ns must be after start_ns")
+        return self
+
+
+class SlowReceiver(Model):
+    """Hosts that take packets from their network card below their link's rate (docs/algorithms/pfc.md#slow-receivers).
+
+    Where the switch's buffer has lossless priorities, the card pauses the switch before it is full; otherwise it drops.
+    """
+
+    host: Annotated[str, Field(min_length=1, max_length=64, description="Host name; * and ? are wildcards.")]
+    receive_rate_bps: Annotated[int, Field(ge=0, le=10**13)]
+    """Rate at which the host takes packets, in bytes as on its link; 0 if it takes nothing."""
+    buffer_bytes: Annotated[int, Field(ge=1, le=1 << 30)] = 1 << 20
+    """What its card holds."""
+    start_ns: Annotated[int, Field(ge=0, le=MAX_TIME_NS)] = 0
+    """When it begins to be slow."""
+    end_ns: Annotated[int, Field(ge=1, le=MAX_TIME_NS)] | None = Field(
+        default=None, description="When it takes everything at once again; if absent, it stays slow."
     )
 
     @model_validator(mode="after")

@@ -28,7 +28,7 @@ from p4cc.scenario.changes import MAX_CHANGES, TimedRow
 from p4cc.scenario.claims import Reproduction
 from p4cc.scenario.control import ControlSettings
 from p4cc.scenario.fabric import BufferSettings, RdmaTransport, RedCurveSettings, SchedulerSettings
-from p4cc.scenario.faults import MAX_FAULTS, Fault, Storm
+from p4cc.scenario.faults import MAX_FAULTS, Fault, SlowReceiver, Storm
 from p4cc.scenario.figures import Figure, Window
 from p4cc.scenario.plain import plain
 from p4cc.scenario.port_controls import PortControlChanges, PortControls
@@ -547,6 +547,11 @@ class ScenarioModel(Model):
     )
     storms: list[Storm] = Field(
         default=[], max_length=MAX_FAULTS, description="Hosts that pause their switch for a time without need (PFC)."
+    )
+    slow_receivers: list[SlowReceiver] = Field(
+        default=[],
+        max_length=MAX_FAULTS,
+        description="Hosts that take packets more slowly than their link brings them.",
     )
     changes: list[TimedRow] = Field(
         default=[], max_length=MAX_CHANGES, description="Table entries that are written during a run."

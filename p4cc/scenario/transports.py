@@ -86,7 +86,9 @@ def _differences(transports: Mapping[str, Mapping[str, str]]) -> dict[str, dict[
 
 
 def _acks(fields: Mapping[str, JsonValue]) -> str:
-    every = fields.get("ack_every") or 1
+    every, size = fields.get("ack_every") or 1, fields.get("ack_bytes")
+    if size is not None:
+        return f"one for {size} B" if every == 1 else f"one for {size} B or {every} packets"
     return "one for each packet" if every == 1 else f"one for {every} packets"
 
 

@@ -1,4 +1,4 @@
-"""Thirty scenarios made to have one cause each, and for each a cure: the change that takes away this cause alone.
+"""Thirty-three scenarios made to have one cause each, and for each a cure: the change that takes away this cause alone.
 
 The cure is what makes a cause true: it must improve what the cause spoils, whatever `p4cc explain` says.
 """
@@ -295,6 +295,28 @@ MADE = [
         ),
         {"traffic.0.sru_bytes": 1_000},
         "victim",
+    ),
+    # Hosts that take packets more slowly than their link brings them.
+    Made(
+        "slow-host-paused",
+        Cause.SLOW_HOST,
+        paced(variants=[fixed(0)], slow_receivers=[{"host": "aggregator", "receive_rate_bps": 8 * GBPS}]),
+        {"slow_receivers": []},
+    ),
+    Made(
+        "slow-host-of-two",
+        Cause.SLOW_HOST,
+        paced(
+            topology=paced_star(2),
+            slow_receivers=[{"host": "aggregator", "receive_rate_bps": 6 * GBPS, "buffer_bytes": 300_000}],
+        ),
+        {"slow_receivers": []},
+    ),
+    Made(
+        "slow-host-window",
+        Cause.SLOW_HOST,
+        windows(slow_receivers=[{"host": "aggregator", "receive_rate_bps": 3 * GBPS}]),
+        {"slow_receivers": []},
     ),
     # Senders that cannot go lower, or that do not leave their least rate.
     Made(

@@ -69,9 +69,9 @@ def test_groups_of_a_collective_wait_as_the_whole_does() -> None:
     assert not any(map(settings.may_wait, ("bulk", "collectives", "goal/1")))
 
 
-def test_the_thirty_are_three_of_each_cause() -> None:
+def test_there_are_three_of_each_cause() -> None:
     causes = [made.cause for made in MADE]
-    assert len(MADE) == 30
+    assert len(MADE) == 33
     assert {causes.count(cause) for cause in set(causes)} == {3}
 
 

@@ -154,6 +154,16 @@ def test_what_hosts_do_with_acks_is_said(simulator: Path) -> None:
     assert any(remark.startswith("ACK_HIGH_PRIO 1: hosts there") for remark in remarks)
 
 
+def test_going_back_to_zero_goes_back_to_a_chunk(simulator: Path) -> None:
+    assert "recovery" not in imported(written(simulator))["transport"]
+    back = ("L2_BACK_TO_ZERO 0", "L2_BACK_TO_ZERO 1")
+    transport = imported(written(simulator, back))["transport"]
+    assert (transport["recovery"], transport["message_bytes"]) == ("go_back_0", 4_000)
+    assert not any("L2_CHUNK_SIZE" in remark for remark in import_config(written(simulator, back), str).remarks)
+    with pytest.raises(UserError, match="chunks of 0 bytes"):
+        imported(written(simulator, back, ("L2_CHUNK_SIZE 4000", "L2_CHUNK_SIZE 0")))
+
+
 def test_links_that_go_down_count_from_the_first_flows(simulator: Path) -> None:
     document = imported(written(simulator, ("LINK_DOWN 0 0 0", "LINK_DOWN 100 0 16")))
     assert document["faults"] == [{"between": ["h0", "s16"], "down_ns": 2_000_100_000}]
@@ -164,7 +174,6 @@ def test_links_that_go_down_count_from_the_first_flows(simulator: Path) -> None:
     [
         ("CC_MODE 3", "CC_MODE 10", 8, "CC_MODE 10 is not modelled"),
         ("GLOBAL_T 1", "GLOBAL_T 0", 24, "a base round-trip time for each pair"),
-        ("L2_BACK_TO_ZERO 0", "L2_BACK_TO_ZERO 1", 22, "going back to a chunk's first byte"),
         ("VAR_WIN 1", "VAR_WIN 0", 25, "HAS_WIN 1 and VAR_WIN 0"),
         ("RATE_AI 40Mb/s", "RATE_AI 40", 15, "RATE_AI is '40'"),
         ("mix/flow.txt", "mix/none.txt", 5, "no file 'mix/none.txt'"),

@@ -87,6 +87,9 @@ pub struct NetworkSpec {
     /// Hosts whose network cards pause their switch without need.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub storms: Vec<StormSpec>,
+    /// Hosts that take packets from their network cards slowly.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub slow_receivers: Vec<SlowReceiverSpec>,
     /// End of the run if it does not end by itself.
     pub stop_ns: u64,
     /// Whether the run ends when every flow with a size is complete.
@@ -374,6 +377,32 @@ pub struct StormSpec {
     /// frame, which lasts.
     #[serde(default)]
     pub pause_quanta: Option<u16>,
+}
+
+/// A host that takes packets from its network card at a rate below its link's
+/// (docs/algorithms/pfc.md#slow-receivers).
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct SlowReceiverSpec {
+    /// Name of the host.
+    pub host: String,
+    /// At what rate it takes them, in bytes as on its link; 0 of one that takes nothing.
+    pub rate_bps: u64,
+    /// When it begins to be slow.
+    #[serde(default)]
+    pub start_ns: u64,
+    /// When it takes all at once again; absent: it stays slow.
+    #[serde(default)]
+    pub end_ns: Option<u64>,
+    /// What its card holds.
+    pub buffer_bytes: u64,
+    /// Priorities that the card pauses; packets of the others are dropped where they find no room.
+    #[serde(default)]
+    pub lossless_priorities: Vec<u8>,
+    /// Bytes in the card above which it pauses, and other packets find no room.
+    pub xoff_bytes: u64,
+    /// Bytes in the card down to which it resumes.
+    pub xon_bytes: u64,
 }
 
 /// A flow.

@@ -22,6 +22,7 @@ use crate::describe::limits::{
     RECEIVED_ROW_BYTES, in_range,
 };
 use crate::describe::names::{Node, Resolver, node};
+use crate::describe::slow_receivers::{self, SlowReceiverPlan};
 use crate::describe::spec::{
     ArraySpec, BufferSpec, EndSpec, FlowSpec, HostSpec, LinkSpec, NetworkSpec, SchedulerSpec, SwitchSpec,
     parse_mac,
@@ -114,11 +115,12 @@ pub(crate) struct Topology {
     pub has_ipv6: bool,
     /// Receivers let some flows send.
     pub has_receivers: bool,
-    /// Every packet of a flow is a plain one of p4cc's: no TCP, no IPv6, no headers of the user's, and no
-    /// receiver is to hear of it.
+    /// Every packet of a flow is a plain one of p4cc's: no TCP, no IPv6, no headers of the user's, no
+    /// receiver is to hear of it, and every host takes it at once.
     pub is_plain: bool,
     pub faults: Faults,
     pub storms: Vec<StormPlan>,
+    pub slow_receivers: Vec<SlowReceiverPlan>,
     pub captures: Vec<CapturePlan>,
     pub trace: Option<TracePlan>,
 }
@@ -215,6 +217,7 @@ impl Topology {
     fn add_faults(&mut self, spec: &NetworkSpec) -> Result<(), SpecError> {
         self.faults = faults::plans(spec)?;
         self.storms = storms::plans(spec)?;
+        self.slow_receivers = slow_receivers::plans(spec)?;
         storms::check_watchdogs(spec)?;
         for fault in &self.faults.links {
             self.channels[fault.channel as usize].has_faults = true;
@@ -355,7 +358,11 @@ impl Topology {
         self.headers = user_headers(spec)?;
         self.has_tcp = spec.algorithms.values().any(|config| config.packets == PacketFormat::Tcp);
         self.has_ipv6 = spec.algorithms.values().any(|config| config.ip == IpVersion::V6);
-        self.is_plain = self.headers.is_none() && !self.has_tcp && !self.has_ipv6 && !self.has_receivers;
+        self.is_plain = self.headers.is_none()
+            && !self.has_tcp
+            && !self.has_ipv6
+            && !self.has_receivers
+            && self.slow_receivers.is_empty();
         let driven = spec.rdma.iter().find(|(_, sender)| sender.receiver.is_some());
         if let (Some((name, _)), true) = (driven, self.headers.is_some()) {
             let cause = "data with headers of the program's is not shown to receivers";

@@ -39,6 +39,10 @@ pub(crate) enum Timer {
     Operation { operation: u32 },
     /// The receiver of a host has something to do.
     Receiver { host: u32 },
+    /// The network card of a host is done with an answer.
+    Card { host: u32 },
+    /// The host has taken a packet from its network card.
+    Taken { host: u32 },
 }
 
 impl Timer {
@@ -62,6 +66,8 @@ impl Timer {
             Self::Watchdog { port, priority } => (13, port << 3 | u32::from(priority & 7)),
             Self::Operation { operation } => (14, operation),
             Self::Receiver { host } => (15, host),
+            Self::Card { host } => (16, host),
+            Self::Taken { host } => (17, host),
         }
     }
 
@@ -84,6 +90,8 @@ impl Timer {
             13 => Self::Watchdog { port: subject >> 3, priority: (subject & 7) as u8 },
             14 => Self::Operation { operation: subject },
             15 => Self::Receiver { host: subject },
+            16 => Self::Card { host: subject },
+            17 => Self::Taken { host: subject },
             _ => Self::Sender { flow: subject },
         }
     }
@@ -123,6 +131,8 @@ mod tests {
             Timer::Watchdog { port: 511, priority: 6 },
             Timer::Operation { operation: u32::MAX },
             Timer::Receiver { host: 4 },
+            Timer::Card { host: 5 },
+            Timer::Taken { host: 6 },
         ];
         for timer in timers {
             let (number, subject) = timer.encode();

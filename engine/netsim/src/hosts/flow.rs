@@ -8,6 +8,7 @@ use p4cc_units::{Span, Time};
 
 use crate::hosts::connections::TcpEnds;
 use crate::hosts::kernel::Kernel;
+use crate::hosts::nic::AnswerTimes;
 use crate::hosts::round_robin::Position;
 use crate::hosts::rtt_noise::RttNoise;
 
@@ -30,6 +31,8 @@ pub(crate) struct RdmaEnds {
     pub position: Position,
     /// Of a read: the end that has the data; sender and receiver are both the reader's.
     pub read: Option<ReadEnd>,
+    /// Where the receiver's network card takes time for answers, or bounds notifications of several flows.
+    pub nic: Option<AnswerTimes>,
 }
 
 /// The end of a read that has the data.

@@ -13,9 +13,11 @@ use p4cc_units::Time;
 use crate::describe::FlowPlan;
 use crate::hosts::host_receiver::HostReceiver;
 use crate::hosts::jitter::Jitter;
+use crate::hosts::nic::AnswerCard;
 use crate::hosts::packets::{Answer, Outgoing};
 use crate::hosts::pauses::Pauses;
 use crate::hosts::round_robin::RoundRobin;
+use crate::hosts::slow_card::SlowCard;
 use crate::hosts::source::UserPackets;
 use crate::links::Line;
 
@@ -29,6 +31,10 @@ pub(crate) struct Host {
     pub pauses: Pauses,
     /// Where a description asks for it.
     pub jitter: Option<Box<Jitter>>,
+    /// Answers in its network card, where that takes time for them or bounds notifications.
+    pub card: Option<Box<AnswerCard>>,
+    /// Of a host that takes packets from its network card slowly.
+    pub slow: Option<Box<SlowCard>>,
     /// Where flows that end here have one.
     pub receiver: Option<Box<HostReceiver>>,
     /// Of hosts that send users' packets, or record what arrives.

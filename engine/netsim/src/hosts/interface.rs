@@ -199,6 +199,7 @@ impl Hosts {
 
     /// The link of a host went down: pauses end with it, as the resume frame would be lost.
     pub fn on_link_down(&mut self, cx: &mut Context<'_>, host: u32) {
+        self.hosts[host as usize].slow.iter_mut().for_each(|card| card.forget_pauses(cx.now()));
         (0..PRIORITIES as u8).for_each(|priority| self.set_paused(cx, host, priority, false));
     }
 

@@ -1,5 +1,6 @@
 //! Hosts: the two ends of flows, what applications do, and the interface that sends.
 
+mod answering;
 mod applications;
 mod connections;
 mod delivery;
@@ -11,6 +12,7 @@ mod interface;
 mod jitter;
 mod kernel;
 mod new_flow;
+mod nic;
 mod opening;
 mod packets;
 mod partition;
@@ -20,6 +22,8 @@ mod reads;
 mod receivers;
 mod round_robin;
 mod rtt_noise;
+mod slow_card;
+mod slow_receivers;
 mod source;
 mod special;
 mod state;
@@ -31,5 +35,6 @@ mod window;
 
 pub(crate) use flow::{Ends, Flow, Verb};
 pub use host::HostCounters;
+pub(crate) use slow_card::SlowCard;
 pub use source::MAX_WAITING_INJECTED;
 pub(crate) use state::Hosts;

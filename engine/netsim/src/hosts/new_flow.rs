@@ -12,6 +12,7 @@ use crate::describe::{FlowPlan, Topology};
 use crate::error::{SpecError, refuse};
 use crate::hosts::flow::{Ends, Flow, RdmaEnds, ReadEnd};
 use crate::hosts::kernel::Kernel;
+use crate::hosts::nic::AnswerTimes;
 use crate::hosts::round_robin::Position;
 use crate::hosts::rtt_noise::RttNoise;
 use crate::random::uniform;
@@ -109,9 +110,10 @@ fn rdma_ends(
         .ok_or_else(|| refused("ack_class", "there is no such class".to_owned(), "give 0 to 7".to_owned()))?;
     let noise = RttNoise::new(config, seed, plan.id);
     // A reader hears of every packet that it takes itself.
-    let ack_every = if config.reads { 1 } else { config.ack_every };
-    let receiver = RdmaReceiver::new(&RdmaConfig { ack_every, ..config.clone() });
+    let (ack_every, ack_bytes) = if config.reads { (1, None) } else { (config.ack_every, config.ack_bytes) };
+    let receiver = RdmaReceiver::new(&RdmaConfig { ack_every, ack_bytes, ..config.clone() });
+    let nic = AnswerTimes::new(config);
     let read = config.reads.then(|| ReadEnd { source: ReadSource::new(config), position: None });
     let position = Position::default();
-    Ok(Ends::Rdma(Box::new(RdmaEnds { sender, receiver, ack_class, noise, position, read })))
+    Ok(Ends::Rdma(Box::new(RdmaEnds { sender, receiver, ack_class, noise, position, read, nic })))
 }

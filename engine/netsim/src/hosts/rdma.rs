@@ -58,8 +58,8 @@ impl Rdma<'_, '_> {
             Verb::ReceiverTimer => {
                 let Some(due) = ends.receiver.on_timer(now) else { return };
                 let answer = Answer::due(self.cx.pool, flow, ends.ack_class, &due);
-                hosts[dst as usize].answers.push_back(answer);
-                return self.hosts.serve(self.cx, dst);
+                let nic = ends.nic;
+                return self.hosts.send_answer(self.cx, dst, answer, nic);
             }
         }
         self.pace();
@@ -111,9 +111,9 @@ impl Rdma<'_, '_> {
         let Ends::Rdma(ends) = &mut flow.ends else { return };
         let Some(ack) = ends.receiver.on_trimmed(now, &data_of(packet)) else { return };
         let answer = Answer::notification(self.cx.pool, index, ends.ack_class, ack);
+        let nic = ends.nic;
         let host = self.hosts.plans[index as usize].dst;
-        self.hosts.hosts[host as usize].answers.push_back(answer);
-        self.hosts.serve(self.cx, host);
+        self.hosts.send_answer(self.cx, host, answer, nic);
     }
 
     /// Hands the answers to a data packet, which had an extension of this kind and length, to the interface.
@@ -127,6 +127,9 @@ impl Rdma<'_, '_> {
     ) -> Option<Packet> {
         let flow = self.flow;
         let Some(ends) = self.ends() else { return Some(packet) };
+        if ends.nic.is_some() {
+            return self.answer_in_time(receipt, packet, kind, len);
+        }
         let (class, delivered) = (ends.ack_class, ends.receiver.delivered_bytes());
         let host = self.hosts.plans[flow as usize].dst;
         let answers = &mut self.hosts.hosts[host as usize].answers;

@@ -38,13 +38,23 @@ impl Hosts {
         to_ipv6(&packet.head, flow_id, &mut bytes).then(|| replace_head(cx.pool, packet, &bytes))
     }
 
-    /// A packet reaches a host.
+    /// A packet reaches a host, or the card of one that takes packets slowly.
     pub(super) fn receive_special(
         &mut self,
         cx: &mut Context<'_>,
         host: u32,
         packet: Packet,
     ) -> Option<Packet> {
+        let packet = if self.hosts[host as usize].slow.is_some() {
+            self.queue_in_card(cx, host, packet)?
+        } else {
+            packet
+        };
+        self.take_special(cx, host, packet)
+    }
+
+    /// A host takes a packet.
+    pub(super) fn take_special(&mut self, cx: &mut Context<'_>, host: u32, packet: Packet) -> Option<Packet> {
         if cx.topology.has_ipv6 && is_ipv6(&packet.head) {
             self.receive_ipv6(cx, host, packet)
         } else if cx.topology.has_tcp && is_tcp(&packet.head) {

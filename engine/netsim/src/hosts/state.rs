@@ -16,6 +16,7 @@ use crate::hosts::host::Host;
 use crate::hosts::host_receiver::receivers;
 use crate::hosts::jitter::Jitter;
 use crate::hosts::new_flow::new_flow;
+use crate::hosts::slow_card::SlowCard;
 use crate::hosts::source::{Source, UserPackets};
 use crate::record::{Activity, HeadersLog, ReceivedLog};
 use crate::traffic::jobs::Event as JobEvent;
@@ -69,6 +70,10 @@ fn new_hosts(spec: &NetworkSpec, topology: &Topology, seed: u64) -> Vec<Host> {
     }
     for plan in &topology.packets {
         user(&mut hosts[plan.host as usize]).sources.push(Source::new(plan));
+    }
+    for plan in &topology.slow_receivers {
+        hosts[plan.host as usize].slow =
+            Some(Box::new(SlowCard::new(*plan, topology.hosts[plan.host as usize].framing_bytes)));
     }
     if let Some(record) = &record.packets_received {
         for &host in &topology.recording {

@@ -43,11 +43,21 @@ impl Hosts {
     /// down. How long its pause lasts, if it expires.
     fn send_storm_frame(&mut self, cx: &mut Context<'_>, storm: &StormPlan, pause: bool) -> Option<Span> {
         let word = PauseWord { priority: storm.priority, pause, quanta: storm.quanta };
-        let channel = cx.topology.hosts[storm.host as usize].uplink;
+        self.send_pause_frame(cx, storm.host, word)
+    }
+
+    /// As [`Self::send_storm_frame`], whatever the frame is sent for.
+    pub(super) fn send_pause_frame(
+        &mut self,
+        cx: &mut Context<'_>,
+        host: u32,
+        word: PauseWord,
+    ) -> Option<Span> {
+        let channel = cx.topology.hosts[host as usize].uplink;
         let plan = &cx.topology.channels[channel as usize];
         let lasts = word.lasts(plan.rate);
         if !cx.is_down(channel) {
-            let line = &mut self.hosts[storm.host as usize].line;
+            let line = &mut self.hosts[host as usize].line;
             let start = line.busy_until().max(cx.now());
             let end = start + time_on_link(plan, PAUSE_FRAME_BYTES);
             line.start(end);

@@ -96,6 +96,8 @@ impl Network {
             (Timer::Kernel { flow, at_receiver }, _) => hosts.on_kernel_timer(cx, flow, at_receiver),
             (Timer::Pacing { host }, _) => hosts.on_pacing_timer(cx, host),
             (Timer::Receiver { host }, _) => hosts.on_receiver_timer(cx, host),
+            (Timer::Card { host }, _) => hosts.on_card_timer(cx, host),
+            (Timer::Taken { host }, _) => hosts.on_taken(cx, host),
             (Timer::Close { flow }, _) => hosts.on_close(cx, flow),
             (Timer::DeadlineChange { flow }, _) => hosts.on_deadline_change(flow),
             (Timer::UserPacket { source }, _) => hosts.on_user_packet_due(cx, source),

@@ -38,13 +38,13 @@ pub struct PacketBalance {
     pub delivered: u64,
     /// Arrived at a host that refused them.
     pub refused: u64,
-    /// Dropped by switches.
+    /// Dropped by switches, and by network cards of slow receivers.
     pub dropped: u64,
     /// Lost on links.
     pub lost: u64,
     /// On links.
     pub on_way: u64,
-    /// In queues of switches.
+    /// In queues of switches, and in network cards of slow receivers.
     pub waiting: u64,
     /// Given to controllers.
     pub packet_ins: u64,
@@ -72,6 +72,10 @@ impl View<'_> {
             balance.sent += host.counters.sent_pkts;
             balance.delivered += host.counters.delivered_pkts;
             balance.refused += host.counters.refused_pkts();
+            if let Some(card) = &host.slow {
+                balance.dropped += card.counters.dropped_pkts;
+                balance.waiting += card.waiting();
+            }
         }
         for node in self.switches.nodes() {
             let counters = node.switch.observation().counters();

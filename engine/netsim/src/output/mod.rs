@@ -12,6 +12,7 @@ mod pause_frames;
 mod program_events;
 mod results;
 mod sampling;
+mod slow_receivers;
 pub(crate) mod trace;
 mod user_packets;
 mod view;

@@ -135,6 +135,7 @@ impl View<'_> {
             self.pauses_table(),
             self.pause_frames_table(),
             self.watchdog_table(),
+            self.slow_receivers_table(),
             self.deadlocks_table(&observers.deadlocks.found),
         ]);
         tables.extend([self.packets_sent_table(), self.packets_received_table(), self.headers_table()]);
@@ -384,7 +385,8 @@ impl View<'_> {
         }
         for (host, spec) in self.hosts.hosts().iter().zip(&self.spec.hosts) {
             for priority in 0..PRIORITIES {
-                let counters = host.pauses.counters(priority, self.now);
+                let mut counters = host.pauses.counters(priority, self.now);
+                host.slow.iter().for_each(|card| card.add_pauses(priority, &mut counters));
                 rows.push(PausedPort { node: &spec.name, port: 0, priority, counters });
             }
         }

@@ -67,7 +67,7 @@ macro_rules! table {
 }
 
 /// All tables, in the order of results.
-pub const TABLES: [&TableSpec; 33] = [
+pub const TABLES: [&TableSpec; 34] = [
     Flows::SPEC,
     Rounds::SPEC,
     Collectives::SPEC,
@@ -86,6 +86,7 @@ pub const TABLES: [&TableSpec; 33] = [
     Pauses::SPEC,
     PauseFrames::SPEC,
     WatchdogEvents::SPEC,
+    SlowReceivers::SPEC,
     Deadlocks::SPEC,
     PacketsSent::SPEC,
     PacketsReceived::SPEC,
@@ -376,6 +377,27 @@ table! {
         event: str, "", "`detected` or `restored`";
         dropped_pkts: u64, "packets",
             "packets that the queue dropped: at once when the storm was detected, all since then when it ended";
+    }
+}
+
+table! {
+    "slow_receivers",
+    per "host that takes packets from its network card slowly",
+    "slow_receivers" => SlowReceiverRow, SlowReceivers {
+        host: str, "", "the host";
+        rate_bps: u64, "bit/s", "rate at which it takes packets, in bytes as on its link; 0 if it takes nothing";
+        start_ns: u64, "ns", "when it began to be slow";
+        end_ns: Option<u64>, "ns", "when it took all at once again", null "it stayed slow";
+        buffer_bytes: u64, "bytes", "what its card holds";
+        pause_bytes: u64, "bytes", "bytes in the card above which it pauses its neighbour";
+        arrived_pkts: u64, "packets", "packets that reached the card";
+        taken_pkts: u64, "packets", "packets that the host took";
+        taken_bytes: u64, "bytes", "their bytes, as on its link";
+        dropped_pkts: u64, "packets", "packets that found no room in the card";
+        peak_bytes: u64, "bytes", "most bytes in the card";
+        pauses_sent: u64, "frames", "times that it paused its neighbour, all lossless priorities at once";
+        pausing_ns: u64, "ns", "how long it paused its neighbour";
+        busy_ns: u64, "ns", "how long packets waited in the card";
     }
 }
 

@@ -11,6 +11,7 @@ mod fat_tree;
 
 mod by_hand;
 mod captures;
+mod cards;
 mod columns;
 mod connections;
 mod control;

@@ -34,9 +34,26 @@ pub enum Recovery {
     /// (docs/algorithms/substrate.md#go-back-n).
     #[default]
     GoBackN,
+    /// The receiver takes what is in order; both go back to the start of the message that misses a packet
+    /// (docs/algorithms/substrate.md#go-back-0).
+    #[serde(rename = "go_back_0")]
+    GoBack0,
     /// The receiver keeps what comes; the sender sends again what is missing
     /// (docs/algorithms/substrate.md#selective-repeat).
     SelectiveRepeat,
+}
+
+/// Who shares the interval between two notifications (docs/algorithms/dcqcn.md#cnp-scope).
+#[derive(Clone, Copy, PartialEq, Eq, Default, Debug, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum CnpScope {
+    /// Each flow has its own.
+    #[default]
+    Flow,
+    /// All flows from one host to the receiver's.
+    Destination,
+    /// All flows that end at the receiver's network card.
+    Port,
 }
 
 /// What a sender must know to read hop records (docs/reference/wire-format.md, extension 1).
@@ -85,8 +102,12 @@ pub struct RdmaConfig {
     /// An ACK for so many packets in order (docs/algorithms/substrate.md#packets: 1).
     #[serde(default = "one")]
     pub ack_every: u32,
-    /// Longest that a packet waits for its ACK, where `ack_every` is above 1; absent: a base round-trip time
-    /// (docs/algorithms/substrate.md#rare-acks).
+    /// An ACK for so many bytes in order; with `ack_every` above 1, for whichever comes first; absent: only
+    /// packets count.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub ack_bytes: Option<u32>,
+    /// Longest that a packet waits for its ACK, where receivers acknowledge rarely; absent: a base round-trip
+    /// time (docs/algorithms/substrate.md#rare-acks).
     #[serde(default)]
     pub ack_delay_ns: Option<u64>,
     /// Shortest time between two NACKs for the same byte (docs/algorithms/substrate.md#go-back-n: 500 us).
@@ -99,6 +120,9 @@ pub struct RdmaConfig {
     /// How losses are recovered.
     #[serde(default)]
     pub recovery: Recovery,
+    /// With go-back-0: bytes of a message, counted from the flow's start; absent: a flow is one message.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub message_bytes: Option<u32>,
     /// With selective repeat: a packet is lost when so many bytes arrived that left after it; absent: one and
     /// a half windows, from five packets to one and a half times what a round trip holds.
     #[serde(default)]
@@ -109,6 +133,15 @@ pub struct RdmaConfig {
     /// Shortest time between two notifications that are packets of their own.
     #[serde(default = "default_cnp_interval_ns")]
     pub cnp_interval_ns: u64,
+    /// Who shares that interval.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub cnp_scope: CnpScope,
+    /// Time that the receiver's network card takes for each notification.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub cnp_processing_ns: u64,
+    /// Time that the receiver's network card takes for each ACK and NACK.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub ack_processing_ns: u64,
     /// Traffic class of ACKs, NACKs and notifications: the queue of the sending host that
     /// they share, and what switches may go by (docs/algorithms/pfc.md#pfc-parameters: 7
     /// with `ack_high_prio`, else that of data).
@@ -165,6 +198,10 @@ pub struct RdmaConfig {
     /// (docs/algorithms/receivers.md).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub receiver: Option<AlgorithmSpec>,
+}
+
+fn is_default<T: Default + PartialEq>(value: &T) -> bool {
+    *value == T::default()
 }
 
 const fn default_mss_bytes() -> u32 {
@@ -244,6 +281,7 @@ impl RdmaConfig {
             return Err(ConfigError::new("notification", cause, remedy));
         }
         self.check_reads()?;
+        self.check_notifications()?;
         self.check_receiver(line_rate)?;
         self.check_recovery()?;
         Ok(control)
@@ -302,6 +340,16 @@ impl RdmaConfig {
         Ok(())
     }
 
+    /// Bytes of a message, where the ends go back to its start.
+    pub(super) fn message(&self) -> Option<u64> {
+        (self.recovery == Recovery::GoBack0).then(|| self.message_bytes.map_or(u64::MAX, u64::from))
+    }
+
+    /// Whether receivers answer several packets at once.
+    pub(super) const fn acks_rarely(&self) -> bool {
+        self.ack_every > 1 || self.ack_bytes.is_some()
+    }
+
     /// Longest that a packet waits for its ACK.
     pub(super) fn ack_delay(&self) -> Span {
         Span::from_ns(self.ack_delay_ns.unwrap_or(self.base_rtt_ns))
@@ -336,16 +384,27 @@ impl RdmaConfig {
         Ok(())
     }
 
-    /// Segments and rate requests go back: they count on what comes in order.
+    /// An interval that flows share is that of packets of their own.
+    fn check_notifications(&self) -> Result<(), ConfigError> {
+        if self.cnp_scope == CnpScope::Flow || self.notification == Notification::Packet {
+            return Ok(());
+        }
+        let cause = "marks come back in ACKs, which no interval bounds";
+        Err(ConfigError::new("cnp_scope", cause, "give notification: packet"))
+    }
+
+    /// Segments and rate requests go back to a byte: they count on what comes in order, once.
     fn check_recovery(&self) -> Result<(), ConfigError> {
+        if self.recovery != Recovery::SelectiveRepeat && self.reordering_bytes.is_some() {
+            let cause = "the receiver takes nothing out of order";
+            return Err(ConfigError::new("reordering_bytes", cause, "give recovery: selective_repeat"));
+        }
+        if self.recovery != Recovery::GoBack0 && self.message_bytes.is_some() {
+            let cause = "nothing goes back to the start of a message";
+            return Err(ConfigError::new("message_bytes", cause, "give recovery: go_back_0"));
+        }
         if self.recovery == Recovery::GoBackN {
-            return match self.reordering_bytes {
-                None => Ok(()),
-                Some(_) => {
-                    let cause = "go-back-N takes nothing out of order";
-                    Err(ConfigError::new("reordering_bytes", cause, "give recovery: selective_repeat"))
-                }
-            };
+            return Ok(());
         }
         let other = if self.segment_bytes.is_some() {
             "segments"
@@ -364,6 +423,10 @@ impl RdmaConfig {
         for (place, value, min, max) in [
             ("mss_bytes", u64::from(self.mss_bytes), 1, MAX_MSS_BYTES),
             ("ack_every", u64::from(self.ack_every), 1, MAX_ACK_EVERY),
+            ("ack_bytes", u64::from(self.ack_bytes.unwrap_or(1)), 1, MAX_REORDERING_BYTES),
+            ("message_bytes", u64::from(self.message_bytes.unwrap_or(1)), 1, MAX_REORDERING_BYTES),
+            ("cnp_processing_ns", self.cnp_processing_ns, 0, MAX_TIME_NS),
+            ("ack_processing_ns", self.ack_processing_ns, 0, MAX_TIME_NS),
             ("ack_delay_ns", self.ack_delay_ns.unwrap_or(1), 1, MAX_TIME_NS),
             ("ack_class", u64::from(self.ack_class), 0, 7),
             ("nack_interval_ns", self.nack_interval_ns, 0, MAX_TIME_NS),

@@ -26,7 +26,7 @@ mod selective;
 mod sender;
 mod telemetry;
 
-pub use config::{IntRoom, IntTable, Notification, RdmaConfig, Recovery};
+pub use config::{CnpScope, IntRoom, IntTable, Notification, RdmaConfig, Recovery};
 pub use read::{ReadRequest, ReadSource};
 pub use receiver::{Carries, RdmaAck, RdmaData, RdmaDueAck, RdmaReceipt, RdmaReceiver};
 pub use sender::{AckResult, RdmaSender};

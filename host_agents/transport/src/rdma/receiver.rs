@@ -6,7 +6,7 @@
 use p4cc_units::{Span, Time};
 use smallvec::SmallVec;
 
-use super::config::{Notification, RdmaConfig, Recovery};
+use super::config::{CnpScope, Notification, RdmaConfig, Recovery};
 use super::credits::{CREDIT_BYTES, Given};
 use crate::reassembly::{Insert, Reassembly};
 use crate::wire::{Extension, ExtensionType};
@@ -125,7 +125,9 @@ struct Waiting {
 /// The receiving end of one flow.
 #[derive(Clone, Debug)]
 pub struct RdmaReceiver {
+    /// Packets, or bytes, for which there is an ACK.
     ack_every: u32,
+    ack_bytes: u64,
     ack_delay: Span,
     /// Until when packets wait for their ACK, if any do, and the newest that ever did.
     waits_until: Option<Time>,
@@ -134,12 +136,17 @@ pub struct RdmaReceiver {
     /// Shortest time between notifications, where they are packets.
     cnp_interval: Option<Span>,
     expected: u64,
+    /// With go-back-0, bytes of a message.
+    message: Option<u64>,
+    /// The highest that `expected` ever was before it went back.
+    highest: u64,
     /// With selective repeat.
     kept: Option<Reassembly>,
     flow_end: Option<u64>,
     complete: bool,
-    /// Packets in order since the last ACK, and whether one of them was marked.
+    /// Packets in order since the last ACK, their bytes, and whether one of them was marked.
     unanswered: u32,
+    unanswered_bytes: u64,
     saw_ce: bool,
     /// The last NACK: for which byte, and when the next one may follow.
     nacked: Option<(u64, Time)>,
@@ -155,18 +162,30 @@ impl RdmaReceiver {
     pub fn new(config: &RdmaConfig) -> Self {
         let is_packet = config.notification == Notification::Packet;
         Self {
-            ack_every: config.ack_every,
+            ack_every: if config.ack_bytes.is_some() && config.ack_every == 1 {
+                u32::MAX
+            } else {
+                config.ack_every
+            },
+            ack_bytes: config.ack_bytes.map_or(u64::MAX, u64::from),
             ack_delay: config.ack_delay(),
             waits_until: None,
             waiting: None,
             nack_interval: Span::from_ns(config.nack_interval_ns),
-            cnp_interval: is_packet.then(|| Span::from_ns(config.cnp_interval_ns)),
+            // An interval that flows share is kept by their network card.
+            cnp_interval: is_packet.then(|| match config.cnp_scope {
+                CnpScope::Flow => Span::from_ns(config.cnp_interval_ns),
+                CnpScope::Destination | CnpScope::Port => Span::ZERO,
+            }),
             expected: 0,
+            message: config.message(),
+            highest: 0,
             kept: (config.recovery == Recovery::SelectiveRepeat)
                 .then(|| Reassembly::new(KEPT_BYTES, KEPT_PIECES)),
             flow_end: None,
             complete: false,
             unanswered: 0,
+            unanswered_bytes: 0,
             saw_ce: false,
             nacked: None,
             cnp_after: Time::ZERO,
@@ -210,9 +229,9 @@ impl RdmaReceiver {
         RdmaAck { ack: seq::wrap(self.expected), carries: Carries::Credit(credit), ..RdmaAck::default() }
     }
 
-    /// Bytes in order so far.
+    /// Bytes in order so far; of what goes back, the most that ever were.
     pub fn delivered_bytes(&self) -> u64 {
-        self.expected
+        self.expected.max(self.highest)
     }
 
     /// Takes a data packet that arrives at `now` and answers it.
@@ -236,14 +255,14 @@ impl RdmaReceiver {
             return receipt;
         }
         self.expected = start + u64::from(data.len);
-        receipt.delivered_bytes = u64::from(data.len);
+        receipt.delivered_bytes = self.expected.saturating_sub(start.max(self.highest));
         if data.fin {
             self.flow_end = Some(self.expected);
         }
         self.complete = self.flow_end == Some(self.expected);
         receipt.completed = self.complete;
-        self.unanswered += 1;
-        if self.unanswered >= self.ack_every || data.ack_request || self.complete || awaits {
+        self.count_unanswered(data);
+        if self.owes_ack() || data.ack_request || self.complete || awaits {
             receipt.ack = Some(self.ack(data));
         } else {
             self.wait(now, data);
@@ -327,10 +346,10 @@ impl RdmaReceiver {
         }
         receipt.completed = !self.complete && self.flow_end == Some(self.expected);
         self.complete |= receipt.completed;
-        self.unanswered += 1;
+        self.count_unanswered(data);
         let is_in_order = !had_holes && matches!(insert, Insert::Advanced(_));
         let waits = is_in_order && data.ecn != Codepoint::CE && !data.ack_request && !receipt.completed;
-        if !waits || self.unanswered >= self.ack_every {
+        if !waits || self.owes_ack() {
             receipt.ack = Some(RdmaAck { answered: Some(data.seq), ..self.ack(data) });
         } else {
             self.wait(now, data);
@@ -338,8 +357,20 @@ impl RdmaReceiver {
         receipt
     }
 
+    #[inline]
+    fn count_unanswered(&mut self, data: &RdmaData<'_>) {
+        self.unanswered += 1;
+        self.unanswered_bytes += u64::from(data.len);
+    }
+
+    #[inline]
+    fn owes_ack(&self) -> bool {
+        self.unanswered >= self.ack_every || self.unanswered_bytes >= self.ack_bytes
+    }
+
     fn ack(&mut self, data: &RdmaData<'_>) -> RdmaAck {
         self.unanswered = 0;
+        self.unanswered_bytes = 0;
         self.waits_until = None;
         let saw_ce = core::mem::take(&mut self.saw_ce);
         RdmaAck {
@@ -358,8 +389,19 @@ impl RdmaReceiver {
         if self.nacked.is_some_and(|(byte, after)| byte == self.expected && now < after) {
             return None;
         }
+        if let Some(message) = self.message {
+            self.highest = self.highest.max(self.expected);
+            self.expected -= self.expected % message;
+        }
         self.nacked = Some((self.expected, now + self.nack_interval));
         Some(RdmaAck { nack: true, ..self.ack(data) })
+    }
+
+    /// A notification was not sent after all: its marked packets count for the next one.
+    pub fn withhold(&mut self, notification: &RdmaAck) {
+        if let Carries::Marked(bytes) = notification.carries {
+            self.marked_pkts = self.marked_pkts.saturating_add(u32::from_be_bytes(bytes));
+        }
     }
 
     /// docs/algorithms/dcqcn.md#dcqcn-receiver: "on a CE packet

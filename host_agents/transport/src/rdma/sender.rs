@@ -75,6 +75,10 @@ pub struct RdmaSender {
     pub(super) pacer: Pacer,
     /// Where round-trip times are those of segments.
     segments: Option<Segments>,
+    /// With go-back-0, bytes of a message.
+    message: Option<u64>,
+    /// The highest that `snd_una` ever was before it went back.
+    highest: u64,
     /// Where receivers keep what comes out of order.
     selective: Option<Selective>,
     /// Where a receiver algorithm lets it send.
@@ -113,6 +117,8 @@ impl RdmaSender {
         Ok(Self {
             pacer: Pacer::new(burst_bytes.into(), burst_bps as f64, control.rate_bps()),
             segments: config.segment_bytes.map(|bytes| Segments::new(bytes.into())),
+            message: config.message(),
+            highest: 0,
             selective: (config.recovery == Recovery::SelectiveRepeat).then(Selective::default),
             credits: None,
             reordering: (
@@ -122,7 +128,7 @@ impl RdmaSender {
             control,
             needs,
             mss_bytes: config.mss_bytes,
-            acks_rarely: config.ack_every > 1,
+            acks_rarely: config.acks_rarely(),
             request_bytes: config.segment_bytes.filter(|_| config.reads),
             flow_bytes,
             supplied: None,
@@ -417,7 +423,7 @@ impl RdmaSender {
                 self.go_on_at(ack);
             }
         }
-        if flags.has(Flags::NACK) && ack == self.snd_una && self.selective.is_none() {
+        if flags.has(Flags::NACK) && self.selective.is_none() && self.goes_back_to(ack) {
             self.nacks += 1;
             lost_bytes = u64::from(self.mss_bytes).min(self.snd_max - ack);
             self.go_on_at(self.snd_una);
@@ -445,6 +451,18 @@ impl RdmaSender {
             self.deadline = None;
         }
         AckResult { completed: self.complete, rtt }
+    }
+
+    /// Whether a NACK for this byte sends it back: for the next one, or with go-back-0 for the start of its
+    /// message, of which nothing counts as acknowledged then.
+    fn goes_back_to(&mut self, ack: u64) -> bool {
+        let Some(message) = self.message else { return ack == self.snd_una };
+        let is_start = ack == self.snd_una - self.snd_una % message;
+        if is_start {
+            self.highest = self.highest.max(self.snd_una);
+            self.snd_una = ack;
+        }
+        is_start
     }
 
     /// Takes what the receiver lets it send.
@@ -727,7 +745,7 @@ impl RdmaSender {
             rto: self.rto.unwrap_or(Span::ZERO),
             flight_segments: self.flight_bytes().div_ceil(u64::from(self.mss_bytes)),
             phase: Phase::Avoidance,
-            snd_una: self.snd_una,
+            snd_una: self.snd_una.max(self.highest),
             snd_nxt: self.snd_nxt,
             timeouts: self.timeouts,
             fast_retransmits: self.nacks,

@@ -3,6 +3,7 @@
 mod bursts;
 mod credit;
 mod geo;
+mod go_back_0;
 mod incast;
 mod ipv6;
 mod pair;

@@ -36,14 +36,14 @@ fn paced() -> impl Strategy<Value = (String, SwitchNeed)> {
 /// A configuration for which the retransmission timer of a sender would be an error.
 fn paced_config(
     (cc, needs): &(String, SwitchNeed),
-    ack_every: u32,
-    is_selective: bool,
+    (ack_every, ack_bytes): (u32, Option<u32>),
+    recovery: &str,
     (mss_bytes, base_rtt_ns): (u32, u64),
 ) -> RdmaConfig {
-    let selective = is_selective && *needs != SwitchNeed::RateAllocation;
-    let recovery = if selective { "selective_repeat" } else { "go_back_n" };
+    let recovery = if *needs == SwitchNeed::RateAllocation { "go_back_n" } else { recovery };
+    let ack_bytes = ack_bytes.map_or_else(String::new, |bytes| format!(r#""ack_bytes":{bytes},"#));
     config(&format!(
-        r#"{{"ack_every":{ack_every},"recovery":"{recovery}","mss_bytes":{mss_bytes},
+        r#"{{{ack_bytes}"ack_every":{ack_every},"recovery":"{recovery}","mss_bytes":{mss_bytes},
             "base_rtt_ns":{base_rtt_ns},"int":{{"unit_shift":0,"tick_ns":1,"rates_bps":{{}}}},"cc":{cc}}}"#
     ))
 }
@@ -55,15 +55,15 @@ proptest! {
     #[test]
     fn every_paced_flow_ends_without_a_timeout(
         cc in paced(),
-        ack_every in ack_every(),
-        is_selective in any::<bool>(),
+        acks in (ack_every(), prop::option::of(prop_oneof![1_u32..10_000, 10_000_u32..2_000_000])),
+        recovery in prop::sample::select(vec!["go_back_n", "go_back_0", "selective_repeat"]),
         mss_bytes in 256_u32..9_000,
         base_rtt_us in prop_oneof![Just(1_u64), 2_u64..200],
         flow_bytes in prop_oneof![0_u64..5_000, 5_000_u64..400_000],
         late_us in 0_u64..300,
         marked in prop::collection::vec(any::<bool>(), 0..64),
     ) {
-        let config = paced_config(&cc, ack_every, is_selective, (mss_bytes, base_rtt_us * 1_000));
+        let config = paced_config(&cc, acks, recovery, (mss_bytes, base_rtt_us * 1_000));
         prop_assert_eq!(config.rto_ns, None);
         let late_us = vec![late_us; 4_000];
         let marked: Vec<bool> = marked.iter().cycle().take(4_000 * marked.len().min(1)).copied().collect();
@@ -134,6 +134,24 @@ fn what_waits_is_answered_in_time_and_echoes_the_newest_packet() {
         receiver.on_data(Time::from_us(1), &data(0, false));
         assert_eq!(receiver.deadline(), Some(Time::ZERO + Span::from_us(3)));
     }
+}
+
+/// Bytes count as packets do, and with both whichever comes first.
+#[test]
+fn acks_count_bytes_or_packets() {
+    let answered = |json: &str| {
+        let config = config(&format!(r#"{{{json}"base_rtt_ns":8000,"cc":{{"name":"timely"}}}}"#));
+        let mut receiver = RdmaReceiver::new(&config);
+        let answers = (0..8).filter(|packet| {
+            let data = RdmaData { seq: packet * 1_000, len: 1_000, ..RdmaData::default() };
+            receiver.on_data(Time::from_us(5), &data).ack.is_some()
+        });
+        answers.collect::<Vec<u32>>()
+    };
+    assert_eq!(answered(""), [0, 1, 2, 3, 4, 5, 6, 7]);
+    assert_eq!(answered(r#""ack_bytes":2500,"#), [2, 5]);
+    assert_eq!(answered(r#""ack_bytes":2500,"ack_every":2,"#), [1, 3, 5, 7]);
+    assert_eq!(answered(r#""ack_bytes":2000,"ack_every":3,"#), [1, 3, 5, 7]);
 }
 
 /// What fills the window asks for its ACK, with either recovery; where each packet is answered none asks.

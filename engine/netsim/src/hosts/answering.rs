@@ -1,0 +1,100 @@
+//! Answers of paced flows that go through the receiver's network card.
+//!
+//! An answer joins those that wait at the interface when the card is done with it. The card works on any
+//! number of them at once, so each takes its time and no more.
+
+use p4cc_switch::Packet;
+use p4cc_transport::rdma::RdmaReceipt;
+use p4cc_transport::wire::ExtensionType;
+use p4cc_units::Span;
+
+use crate::context::Context;
+use crate::events::Timer;
+use crate::hosts::nic::AnswerTimes;
+use crate::hosts::packets::Answer;
+use crate::hosts::rdma::Rdma;
+use crate::hosts::state::Hosts;
+
+impl Rdma<'_, '_> {
+    /// As [`Rdma::answer`], through the receiver's card.
+    pub(super) fn answer_in_time(
+        mut self,
+        receipt: RdmaReceipt,
+        packet: Packet,
+        kind: ExtensionType,
+        len: usize,
+    ) -> Option<Packet> {
+        let (flow, now) = (self.flow, self.cx.now());
+        let (src, host) = {
+            let plan = &self.hosts.plans[flow as usize];
+            (plan.src, plan.dst)
+        };
+        let Some(times) = self.ends().and_then(|ends| ends.nic) else { return Some(packet) };
+        let mut notification = receipt.notification;
+        if let Some(withheld) = notification {
+            let card = self.hosts.hosts[host as usize].card.get_or_insert_default();
+            if !card.lets_notify(now, &times, src) {
+                notification = None;
+                self.ends().into_iter().for_each(|ends| ends.receiver.withhold(&withheld));
+            }
+        }
+        let Some(ends) = self.ends() else { return Some(packet) };
+        let (class, delivered) = (ends.ack_class, ends.receiver.delivered_bytes());
+        if let Some(ack) = notification {
+            let answer = Answer::notification(self.cx.pool, flow, class, ack);
+            self.hosts.work_on(self.cx, host, answer, times.cnp_processing);
+        }
+        let mut unused = Some(packet);
+        if let Some(ack) = receipt.ack
+            && let Some(packet) = unused.take()
+        {
+            let answer = Answer::echo(packet, flow, class, ack, kind, len);
+            self.hosts.work_on(self.cx, host, answer, times.ack_processing);
+        }
+        self.hosts.serve(self.cx, host);
+        if receipt.delivered_bytes > 0 {
+            self.hosts.on_delivered(self.cx, flow, delivered);
+        }
+        unused
+    }
+}
+
+impl Hosts {
+    /// An ACK or NACK that no packet of data brings about at once goes to the interface, through the card
+    /// where that takes time.
+    pub(super) fn send_answer(
+        &mut self,
+        cx: &mut Context<'_>,
+        host: u32,
+        answer: Answer,
+        times: Option<AnswerTimes>,
+    ) {
+        self.work_on(cx, host, answer, times.map_or(Span::ZERO, |times| times.ack_processing));
+        self.serve(cx, host);
+    }
+
+    /// The card works on an answer for a time, before that waits at the interface.
+    fn work_on(&mut self, cx: &mut Context<'_>, host: u32, answer: Answer, takes: Span) {
+        let state = &mut self.hosts[host as usize];
+        if takes == Span::ZERO {
+            return state.answers.push_back(answer);
+        }
+        let done = cx.now() + takes;
+        let card = state.card.get_or_insert_default();
+        card.under_way.insert((done, card.arrived), answer);
+        card.arrived += 1;
+        cx.schedule.timer(done, cx.topology.host_node(host), Timer::Card { host });
+    }
+
+    /// The card of a host is done with an answer.
+    pub fn on_card_timer(&mut self, cx: &mut Context<'_>, host: u32) {
+        let state = &mut self.hosts[host as usize];
+        let Some(card) = &mut state.card else { return };
+        while let Some(first) = card.under_way.first_entry()
+            && first.key().0 <= cx.now()
+        {
+            state.answers.push_back(first.remove());
+        }
+        self.serve(cx, host);
+    }
+}

@@ -1,0 +1,110 @@
+//! Go-back-0: a loss costs all of its message (docs/algorithms/substrate.md#go-back-0).
+
+use p4cc_units::Time;
+use proptest::prelude::*;
+
+use crate::rdma::{CLEAN, Fates, LINE, Log, config, run};
+
+fn sent_from(log: &Log) -> Vec<u64> {
+    log.sent.iter().map(|(_, segment)| segment.seq).collect()
+}
+
+/// The sixth of eight packets is lost, in the second message of four: that one leaves again, the first does
+/// not. A packet of 1,064 B takes 851.2 ns, so that thirteen leave in the round trip of 10 us before the NACK.
+#[test]
+fn the_message_that_misses_a_packet_is_sent_again() {
+    let json = |recovery: &str| {
+        config(&format!(
+            r#"{{{recovery},"base_rtt_ns":10000,"nack_interval_ns":500000,"cc":{{"name":"fixed"}}}}"#
+        ))
+    };
+    let lost_data: Vec<bool> = (0..8).map(|packet| packet == 5).collect();
+    let fates = Fates { lost_data: &lost_data, ..CLEAN };
+    for (recovery, back_to) in [
+        (r#""recovery":"go_back_n""#, 5),
+        (r#""recovery":"go_back_0","message_bytes":4000"#, 4),
+        (r#""recovery":"go_back_0""#, 0),
+    ] {
+        let log = run(&json(recovery), 8_000, &fates, Time::from_ms(10));
+        let expected: Vec<u64> = (0..8).chain(back_to..8).map(|packet| packet * 1_000).collect();
+        assert_eq!(sent_from(&log), expected, "{recovery}");
+        assert_eq!((log.delivered_bytes, log.completions, log.end.is_some()), (8_000, 1, true), "{recovery}");
+        let nacks: Vec<u32> =
+            log.answers.iter().filter(|answer| answer.nack).map(|answer| answer.ack).collect();
+        assert_eq!(nacks, [back_to as u32 * 1_000], "one for the gap: {recovery}");
+    }
+}
+
+/// Guo et al., "RDMA over Commodity Ethernet at Scale" (SIGCOMM 2016), 4.1: with one packet in 256 dropped,
+/// messages of 4 MB never end over go-back-0 while the link is full; over go-back-N they do.
+#[test]
+fn one_loss_in_256_stops_messages_of_4_mb() {
+    let lost_data: Vec<bool> = (1..=100_000).map(|packet| packet % 256 == 0).collect();
+    let fates = Fates { lost_data: &lost_data, ..CLEAN };
+    let of = |recovery: &str| {
+        let config =
+            config(&format!(r#"{{"recovery":"{recovery}","base_rtt_ns":10000,"cc":{{"name":"fixed"}}}}"#));
+        run(&config, 4_000_000, &fates, Time::from_ms(40))
+    };
+    let stopped = of("go_back_0");
+    assert_eq!((stopped.completions, stopped.end), (0, None));
+    let full = 40e-3 * 10e9 / 8.0 / 1_064.0;
+    assert!(stopped.sent.len() as f64 > 0.98 * full, "{} of {full}", stopped.sent.len());
+    let ended = of("go_back_n");
+    assert_eq!((ended.completions, ended.delivered_bytes), (1, 4_000_000));
+    // 16 losses, each with what left in a round trip.
+    assert!((4_016..4_300).contains(&ended.sent.len()), "{}", ended.sent.len());
+}
+
+/// What the options need, and what they exclude.
+#[test]
+fn what_has_no_effect_is_refused() {
+    let refused = |json: &str| {
+        let json = format!(r#"{{{json},"base_rtt_ns":10000}}"#);
+        config(&json).validate(LINE).expect_err("refused").to_string()
+    };
+    for (json, words) in [
+        (r#""message_bytes":4000,"cc":{"name":"timely"}"#, "message_bytes: nothing goes back"),
+        (
+            r#""recovery":"go_back_0","reordering_bytes":4000,"cc":{"name":"timely"}"#,
+            "reordering_bytes: the receiver takes nothing out of order",
+        ),
+        (r#""recovery":"go_back_0","segment_bytes":4000,"cc":{"name":"timely"}"#, "recovery: segments count"),
+        (r#""recovery":"go_back_0","cc":{"name":"d3"}"#, "recovery: rate requests count"),
+        (r#""cnp_scope":"port","cc":{"name":"dcqcn"}"#, "cnp_scope: marks come back in ACKs"),
+    ] {
+        let error = refused(json);
+        assert!(error.starts_with(words), "{error}");
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(200))]
+
+    /// Whatever is lost or late in either direction, each byte counts once and the flow ends.
+    #[test]
+    fn every_byte_counts_once(
+        algorithm in prop::sample::select(vec![
+            r#"{"name":"timely"}"#, r#"{"name":"dcqcn","window":"vwin"}"#, r#"{"name":"fixed"}"#,
+        ]),
+        message in prop::sample::select(vec!["", r#""message_bytes":4000,"#, r#""message_bytes":1500,"#]),
+        acks in prop::sample::select(vec!["", r#""ack_every":4,"#, r#""ack_bytes":2500,"#]),
+        mss_bytes in 300_u32..2_000,
+        flow_bytes in 1_u64..30_000,
+        lost_data in prop::collection::vec(prop::bool::weighted(0.2), 0..100),
+        late_us in prop::collection::vec(0_u64..12, 0..100),
+        lost_answers in prop::collection::vec(prop::bool::weighted(0.2), 0..100),
+        marked in prop::collection::vec(any::<bool>(), 0..100),
+    ) {
+        let config = config(&format!(
+            r#"{{{message}{acks}"recovery":"go_back_0","mss_bytes":{mss_bytes},"rto_ns":50000,
+                "nack_interval_ns":20000,"base_rtt_ns":10000,"cc":{algorithm}}}"#
+        ));
+        let fates =
+            Fates { lost_data: &lost_data, late_us: &late_us, lost_answers: &lost_answers, marked: &marked };
+        let log = run(&config, flow_bytes, &fates, Time::from_ms(1_000));
+        prop_assert_eq!(log.delivered_bytes, flow_bytes);
+        prop_assert_eq!(log.completions, 1);
+        prop_assert!(log.end.is_some());
+    }
+}
