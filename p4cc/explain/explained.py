@@ -11,6 +11,7 @@ from p4cc.analysis.recorded import read_table
 from p4cc.errors import UserError
 from p4cc.explain.cards import cards_of
 from p4cc.explain.causes import Cause
+from p4cc.explain.headroom import Headroom, headroom_of, losses_of
 from p4cc.explain.judge import Judge, Verdict
 from p4cc.explain.network import Graph
 from p4cc.explain.pauses import Pauses
@@ -30,7 +31,7 @@ SLOW = 1.25
 """Slowdown from which a flow is explained."""
 MOST_FLOWS = 1_000
 """Flows of a run that are explained, the slowest first."""
-_TABLES = ("flows", "windows", "queues", "links", "pauses", "pause_frames", "slow_receivers")
+_TABLES = ("flows", "windows", "queues", "links", "pauses", "pause_frames", "slow_receivers", "port_queues")
 
 
 @dataclass(frozen=True)
@@ -49,6 +50,10 @@ class RunExplained:
     """Of slow flows, the slowest first."""
     notes: Sequence[str]
     """What the run did not record, and what would."""
+    headroom: Sequence[Headroom] = ()
+    """Of lossless ports, by rate."""
+    losses: Sequence[str] = ()
+    """What packets say that found it full."""
 
     @property
     def shares(self) -> dict[Cause, float]:
@@ -128,6 +133,7 @@ def _explain_run(
     verdicts: list[Verdict] = []
     count = 0
     pauses = Pauses(tables["pauses"], _recorded(results, "pauses", tables["pause_frames"]), end_ns)
+    headroom = [] if links is None else list(headroom_of(case, tables["pauses"], Graph(links)))
     if flows and links is not None:
         timeline = Timeline(flows, tables["windows"], tables["queues"])
         graph, judge = Graph(links), Judge(timeline, settings, pauses, cards_of(tables["slow_receivers"]))
@@ -138,7 +144,8 @@ def _explain_run(
     if count > len(verdicts):
         notes.append(f"{count - len(verdicts)} more slow flows are not explained: only the {MOST_FLOWS} slowest are")
     point = {name: columns.get(name) for name in swept}
-    return RunExplained(row.variant, point, row.seed, len(flows), count, verdicts, notes)
+    losses = list(losses_of(headroom, tables["port_queues"]))
+    return RunExplained(row.variant, point, row.seed, len(flows), count, verdicts, notes, headroom, losses)
 
 
 def _recorded(results: Results, key: str, frame: pl.DataFrame | None) -> pl.DataFrame | None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import asdict
 from typing import TYPE_CHECKING
 
 from p4cc.explain.causes import Cause
@@ -39,6 +40,7 @@ def lines(run: RunExplained, shown: int = SHOWN) -> Iterator[str]:
     """An explained run as text."""
     if not run.verdicts:
         yield f"{title(run)}: none of {_flows(run.flows)} is slow"
+        yield from _headroom(run)
         return
     yield f"{title(run)}: {run.slow} of {_flows(run.flows)} slow"
     for cause, count in run.counts.items():
@@ -51,8 +53,13 @@ def lines(run: RunExplained, shown: int = SHOWN) -> Iterator[str]:
         yield "  " + "  ".join(text.ljust(width) for text, width in zip(row, widths, strict=True)).rstrip()
     if len(run.verdicts) > shown:
         yield f"  ... and {len(run.verdicts) - shown} more (--flows)"
+    yield from _headroom(run)
     for note in run.notes:
         yield f"  note: {note}"
+
+
+def _headroom(run: RunExplained) -> Iterator[str]:
+    yield from (f"  {one}" for one in (*run.headroom, *run.losses))
 
 
 _HEAD = ("flow", "from -> to", "slowdown", "bounded by", "shares of its time", "full link")
@@ -87,6 +94,7 @@ def _plain_run(run: RunExplained) -> dict[str, object]:
         "slow": run.slow,
         "shares": _plain_shares(run.shares),
         "bounded_by": {cause.key: count for cause, count in run.counts.items()},
+        "headroom": [asdict(one) for one in run.headroom],
         "slow_flows": [_plain_verdict(one) for one in run.verdicts],
         "notes": list(run.notes),
     }

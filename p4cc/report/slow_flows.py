@@ -23,9 +23,10 @@ MAX_FLOWS = 1_500
 
 def blocks(runs: Runs) -> list[Block]:
     """Causes of each run, its slowest flows, and what was not recorded; of runs that the page shows in detail."""
-    told = [(key, run) for key, run in _explained(runs) if run.verdicts]
+    explained = _explained(runs)
+    told = [(key, run) for key, run in explained if run.verdicts]
     if not told:
-        return []
+        return _headroom(runs, explained)
     share = max(5, MAX_FLOWS // len(told))
     causes: list[tuple[Key, list[Cell]]] = []
     flows: list[tuple[Key, list[Cell]]] = []
@@ -50,8 +51,28 @@ def blocks(runs: Runs) -> list[Block]:
     return [
         _table(runs, "What bounded slow flows", text, causes, f"{about} {runs.left_out}".rstrip()),
         _table(runs, "Slow flows", each, flows, f"The slowest first.{more}"),
+        *_headroom(runs, explained),
         *(Text(note, "why") for note in notes),
     ]
+
+
+def _headroom(runs: Runs, explained: list[tuple[Key, RunExplained]]) -> list[Block]:
+    """The headroom of lossless ports, if any are."""
+    rows: list[tuple[Key, list[Cell]]] = [
+        (
+            key,
+            [f"{one.rate_bps / 1e9:g}", one.ports, one.configured_bytes, one.formula_bytes, one.used_bytes, one.where],
+        )
+        for key, run in explained
+        for one in run.headroom
+    ]
+    if not rows:
+        return []
+    columns = [Column("link (Gb/s)"), Column("ports"), Column("configured (B)"), Column("by the formula (B)")]
+    columns += [Column("most used (B)"), Column("where", numeric=False)]
+    losses = dict.fromkeys(said for _, run in explained for said in run.losses)
+    about = "For each port and lossless priority (IEEE 802.1Qbb, docs/algorithms/pfc.md#headroom)."
+    return [_table(runs, "Headroom", columns, rows, about), *(Text(said, "why") for said in losses)]
 
 
 def _explained(runs: Runs) -> list[tuple[Key, RunExplained]]:

@@ -6,6 +6,7 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 from p4cc.analysis.metrics import derive
+from p4cc.planning.headroom import headrooms
 from p4cc.running.derived_run import DerivedRun, keys_of, measures_of
 from p4cc.running.table_stream import streamed_parts
 from p4cc.running.warning_place import with_place
@@ -29,6 +30,8 @@ class Collected:
     """Notes that do not affect results and are not in the summary."""
     thresholds: dict[str, list[dict[str, Any]]] = field(default_factory=dict[str, list[dict[str, Any]]])
     """By case: installed K and K_dc, with the number of ports that have them."""
+    headroom: dict[str, list[dict[str, int]]] = field(default_factory=dict[str, list[dict[str, int]]])
+    """By case with lossless priorities: headroom of ports and what the formula asks for, by rate."""
     traced: PacketTrace | None = None
     keys: list[str] = field(default_factory=list[str])
     """Cache keys of the runs."""
@@ -44,6 +47,8 @@ class Collected:
         self.traced = self.traced or run.traced
         # Equal for all seeds.
         self.thresholds[case.label()] = run.facts[0].installed
+        if planned := headrooms(case, run.plan):
+            self.headroom[case.label()] = planned
 
 
 @dataclass(frozen=True)

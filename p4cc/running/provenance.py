@@ -82,6 +82,7 @@ def _plain(record: Provenance, kept: Mapping[str, dict[str, str]]) -> dict[str, 
                 "program": case.program,
                 "algorithms": algorithms_of(case.variant),
                 "installed": record.collected.thresholds.get(case.label(), []),
+                **_headroom(record.collected.headroom.get(case.label())),
             }
             for case in prepared.cases
         ],
@@ -96,6 +97,10 @@ def _plain(record: Provenance, kept: Mapping[str, dict[str, str]]) -> dict[str, 
         "started": record.started.isoformat(timespec="seconds"),
         "duration_s": round(record.duration_s, 3),
     }
+
+
+def _headroom(planned: list[dict[str, int]] | None) -> dict[str, object]:
+    return {} if planned is None else {"headroom": planned}
 
 
 def algorithms_of(variant: Variant) -> dict[str, dict[str, Any]]:

@@ -1,5 +1,5 @@
-//! The network card of a host that takes packets from it slowly: what waits there
-//! (docs/algorithms/pfc.md#slow-receivers).
+//! The network card of a host that takes packets from it slowly: what waits there, and when PFC (IEEE
+//! 802.1Qbb) pauses the neighbour (docs/algorithms/pfc.md#slow-receivers).
 
 use std::collections::VecDeque;
 

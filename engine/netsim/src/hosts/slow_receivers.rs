@@ -2,7 +2,7 @@
 //! (docs/algorithms/pfc.md#slow-receivers).
 //!
 //! Packets wait in the card in the order of their arrival, and their flow hears of each when the host has
-//! taken it. Where a priority is lossless (PFC, IEEE 802.1Qbb), the card pauses its neighbour before it is
+//! taken it. Where a priority is lossless by PFC (IEEE 802.1Qbb), the card pauses its neighbour before it is
 //! full; other packets find room below that threshold only, so what is on the way then has room.
 
 use p4cc_switch::Packet;

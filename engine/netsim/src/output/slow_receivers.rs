@@ -1,4 +1,5 @@
-//! The table `slow_receivers`: network cards of hosts that take packets slowly.
+//! The table `slow_receivers`: network cards of hosts that take packets slowly, and pauses of PFC (IEEE
+//! 802.1Qbb) that they ask for.
 
 use p4cc_units::Time;
 

@@ -10,7 +10,7 @@ fn sent_from(log: &Log) -> Vec<u64> {
 }
 
 /// The sixth of eight packets is lost, in the second message of four: that one leaves again, the first does
-/// not. A packet of 1,064 B takes 851.2 ns, so that thirteen leave in the round trip of 10 us before the NACK.
+/// not. A packet of 1,064 B takes 851.2 ns, so all eight leave in the round trip before the NACK.
 #[test]
 fn the_message_that_misses_a_packet_is_sent_again() {
     let json = |recovery: &str| {
