@@ -273,12 +273,12 @@ def jain(rates: Iterable[float]) -> float:
     return float("nan") if squares == 0 else sum(values) ** 2 / (len(values) * squares)
 
 
-def supported(points: Iterable[tuple[float, bool]]) -> float:
-    """The largest point up to which all points are good; 0 if the first is not.
+def supported(points: Iterable[tuple[float, bool]]) -> float | None:
+    """The largest point up to which all points are good; None if the first is not.
 
     Source: docs/algorithms/metrics.md#metrics, supported concurrency.
     """
-    best = 0.0
+    best = None
     for point, fine in sorted(points):
         if not fine:
             break

@@ -90,8 +90,8 @@ def limits(runs: pl.DataFrame, x: str, over: str, column: str) -> pl.DataFrame:
         {
             "variant": variant,
             x: at,
-            # Where no run has a value, the point is not fine.
-            column: supported((float(row[over]), row[column] == 0) for row in of_bar.iter_rows(named=True)),
+            # Where no run has a value, the point is not fine; a bar of 0 where not even the first point is.
+            column: supported((float(row[over]), row[column] == 0) for row in of_bar.iter_rows(named=True)) or 0.0,
         }
         for (variant, at), of_bar in medians.group_by("variant", x, maintain_order=True)
     ]

@@ -94,7 +94,8 @@ def cells(runs: pl.DataFrame, figure: HeatMapFigure) -> dict[tuple[Point, Point]
             # Where no run has a value, the point is not fine.
             fine = value == 0 if figure.at_least is None else value is not None and value >= figure.at_least
             reached.setdefault(cell, []).append((float(row[figure.limit_over]), fine))
-    result.update({cell: supported(points) for cell, points in reached.items()})
+    # 0 where not even the first point is reached.
+    result.update({cell: supported(points) or 0.0 for cell, points in reached.items()})
     return result
 
 

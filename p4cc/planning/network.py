@@ -432,6 +432,8 @@ class _Planner:
         """Warnings about values that the schema takes and that nobody means."""
         yield from plausible.of_scenario(self.case.scenario)
         yield from plausible.of_case(self.case.scenario, self.case.variant, self.longest_rtt_ns, self.packet_bytes)
+        lines = [self.topology.links[port.link_index].rate_bps for _, port in self.topology.attachments.values()]
+        yield from plausible.of_sender(self.case.variant, max(lines), self.longest_rtt_ns, self.packet_bytes)
         transport = self.case.scenario.transport
         is_usual = (
             isinstance(transport, Transport) and transport.rwnd is None and "rwnd" not in self.case.variant.transport

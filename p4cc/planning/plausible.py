@@ -14,6 +14,7 @@ from topos.units import shown
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from p4cc.scenario.base import Algorithm
     from p4cc.scenario.schema import ScenarioModel, Variant
 
 # A thousandth of the 1 Gb/s that the slowest data-centre
@@ -27,6 +28,14 @@ LEAST_DELAY_NS = 10
 MOST_DELAY_NS = 200_000_000
 # One link of a round trip at each end of that: two hops there, two back.
 MOST_RTT_NS = 4 * MOST_DELAY_NS
+# Time stamps of HPCC's telemetry count whole nanoseconds and its byte counts units of more than a packet.
+# At the 40 ns of 1,500 B at 300 Gb/s a rate of two samples is off by as much as HPCC leaves free of the line
+# (docs/explanation/line-rate.md).
+LEAST_HPCC_PACKET_NS = 40
+# Prague grows slower than another window by the square of this: a hundredth of a segment in a round trip.
+MOST_VIRTUAL_TIMES = 10
+# Prague's least window of two segments fills a line that holds no more.
+LEAST_PRAGUE_PKTS = 4
 
 
 def of_scenario(scenario: ScenarioModel) -> Iterator[str]:
@@ -63,6 +72,37 @@ def of_case(scenario: ScenarioModel, variant: Variant, rtt_ns: int, packet_bytes
             f"stop_ns {scenario.stop_ns} is {shown('ns', scenario.stop_ns)}, less than one round-trip time, "
             f"{shown('ns', rtt_ns)}: no flow can complete by then"
         )
+
+
+def of_sender(variant: Variant, line_bps: int, rtt_ns: int, packet_bytes: int) -> Iterator[str]:
+    """Warnings about a sender that its parameters or its telemetry keep below the line of a host."""
+    control = variant.rate_control or variant.congestion_avoidance
+    if control is None:
+        return
+    packet_ns = packet_bytes * 8_000_000_000 / line_bps
+    if control.name == "hpcc" and packet_ns <= LEAST_HPCC_PACKET_NS:
+        yield (
+            f"variant {variant.name}: a packet of {packet_bytes} B takes {digits(packet_ns, 3)} ns at "
+            f"{shown('rate_bps', line_bps)}, and HPCC's telemetry counts whole ns and more bytes than a packet has: "
+            "one flow stays below 95 % of the line; set a larger mss_bytes, such as 4_000 at 400 Gb/s"
+        )
+    virtual_ns = _number(control, "rtt_virt_ns")
+    in_flight_pkts = line_bps * rtt_ns // (8_000_000_000 * packet_bytes)
+    if virtual_ns >= MOST_VIRTUAL_TIMES * rtt_ns and in_flight_pkts >= LEAST_PRAGUE_PKTS:
+        yield (
+            f"variant {variant.name}: rtt_virt_ns is {shown('ns', virtual_ns)}, {digits(virtual_ns / rtt_ns, 3)} times "
+            f"the longest round-trip time, {shown('ns', rtt_ns)}: {control.name} grows as over that, much less than a "
+            f"segment in each round trip, and wins the {in_flight_pkts} packets of the line back slowly; set "
+            "rtt_virt_ns to the round-trip time if flows of the Internet do not share the line"
+        )
+
+
+def _number(algorithm: Algorithm, name: str) -> int:
+    """A parameter of an algorithm, given or by default; 0 if it has none of that name."""
+    entry = algorithm.entry
+    defaults = {} if entry is None else {one.name: one.default for one in entry.parameters}
+    value = {**defaults, **algorithm.parameters()}.get(name)
+    return int(value) if isinstance(value, int | float) else 0
 
 
 def _of_link(path: str, value: float) -> Iterator[str]:

@@ -9,12 +9,13 @@ import polars as pl
 
 from p4cc.analysis.cells import without_largest
 from p4cc.analysis.paired import ratio_of_medians
-from p4cc.analysis.percentiles import percentile
+from p4cc.analysis.percentiles import fewest, percent_of, percentile
 from p4cc.errors import UserError
 from p4cc.reproduce.rows import need, of_variant
 from p4cc.scenario.flow_claims import (
     FLOW_MEASURES,
     CellsAboveMeasure,
+    CellsOrderedMeasure,
     DecidedCellsMeasure,
     FlowPercentileMeasure,
     FlowRankMeasure,
@@ -44,6 +45,8 @@ def measure_flows(runs: pl.DataFrame, table: Table, how: FLOW_MEASURES) -> float
             return _cells(of_variant(table("pod_pairs"), how.variant, how.where), how)
         case CellsAboveMeasure():
             return _cells_above(table("pod_pairs").filter(pl.col("variant") == how.variant), how)
+        case CellsOrderedMeasure():
+            return _cells_ordered(of_variant(table("pod_pairs"), how.variant, how.where), how)
         case PodPairMeasure():
             rows = of_variant(table("pod_pairs"), how.variant, how.where)
             need(rows, how.column)
@@ -136,6 +139,18 @@ def _cells_above(pairs: pl.DataFrame, how: CellsAboveMeasure) -> float | None:
     return median(100 * float(share) for share in above["share"].to_list())
 
 
+def _cells_ordered(rows: pl.DataFrame, how: CellsOrderedMeasure) -> float | None:
+    need(rows, how.column, how.by, "seed")
+    shares: list[float] = []
+    for _, one in _cells_with_flows(rows, how.column).group_by("seed", maintain_order=True):
+        value, by = (one[name].cast(pl.Float64).to_numpy() for name in (how.column, how.by))
+        # Each pair of cells once, where the larger one by `by` comes first.
+        larger = by[:, None] > by[None, :]
+        if larger.any():
+            shares.append(100 * float((value[:, None] > value[None, :])[larger].mean()))
+    return median(shares)
+
+
 def _point(pairs: pl.DataFrame, how: CellsAboveMeasure, value: str | float) -> pl.DataFrame:
     """The cells of one point of a sweep; raises UserError unless each seed has one run there."""
     known = pairs[how.over].unique(maintain_order=True).drop_nulls().to_list()
@@ -155,8 +170,10 @@ def _point(pairs: pl.DataFrame, how: CellsAboveMeasure, value: str | float) -> p
 
 
 def _cells_with_flows(cells: pl.DataFrame, column: str) -> pl.DataFrame:
-    """Cells of full pods that carry flows, with a value."""
-    return cells.filter(pl.col("is_full") & (pl.col("flows_completed") > 0)).drop_nulls(column)
+    """Cells of full pods with a value; a percentile of fewer flows than it needs is none."""
+    percent = percent_of(column)
+    least = 1 if percent is None else fewest(percent)
+    return cells.filter(pl.col("is_full") & (pl.col("flows_completed") >= least)).drop_nulls(column)
 
 
 def _largest_flow(flows: pl.DataFrame, how: LargestFlowMeasure) -> float | None:

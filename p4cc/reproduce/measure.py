@@ -42,6 +42,7 @@ from p4cc.scenario.distribution_claims import (
     SampleMeasure,
     ShiftMeasure,
 )
+from p4cc.scenario.stated import Range
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -49,8 +50,7 @@ if TYPE_CHECKING:
 
     from p4cc.scenario.claims import Measure, Number
     from p4cc.scenario.schema import ScenarioModel
-    from p4cc.scenario.stated import Range
-    from p4cc.scenario.where import OfRuns
+    from p4cc.scenario.where import Interval, OfRuns
 
 
 End = Literal["", "least", "most", "either"]
@@ -70,21 +70,20 @@ class Measured:
     below: float | None = None
     """Of a limit whose first point fails already: this point, below which it lies."""
 
-    def decides(self, band: Range) -> bool:
-        """Whether the number lies within a band or not: the end of a sweep says so only beyond the band."""
-        if self.value is None:
-            return False
-        if self.below is not None:
-            return self.below <= band.low
-        match self.end:
-            case "":
-                return True
-            case "least":
-                return self.value > band.high
-            case "most":
-                return self.value < band.low
-            case "either":
-                return False
+    def lies_in(self, band: Range | Interval) -> bool | None:
+        """Whether the number lies within a band; None if the end of a sweep does not tell."""
+        if self.value is None or self.end == "either":
+            return None
+        if not self.end:
+            return band.holds(self.value)
+        least, most = (band.low, band.high) if isinstance(band, Range) else (band.min, band.max)
+        if self.end == "least":
+            beyond, within = most is not None and self.value > most, least is None or self.value >= least
+            return False if beyond else True if most is None and within else None
+        limit = self.value if self.below is None else self.below
+        # A number below its limit lies beyond a band that begins there; one that may be equal does not.
+        beyond = least is not None and (limit < least or (self.below is not None and limit == least))
+        return False if beyond else True if least is None and (most is None or limit <= most) else None
 
 
 @dataclass(frozen=True)
@@ -203,16 +202,27 @@ def combine(how: CombineMeasure, known: Mapping[str, Measured]) -> Measured:
         if name not in known:
             raise UserError(f"no claim {name!r} to combine", remedy=f"claims before it: {', '.join(known) or 'none'}")
     of, to = known[how.of], known[how.to]
-    few, end = of.few or to.few, _end_of(of.end, to.end)
-    if of.value is None or to.value is None or (how.kind != "difference" and to.value == 0):
+    few = of.few or to.few
+    if of.value is None or to.value is None:
+        return Measured(None, few=few)
+    # What lies below a point is not known but for this point, which bounds the combination.
+    first, second = _nearest(of), _nearest(to)
+    if how.kind != "difference" and second == 0:
         return Measured(None, few=few)
     match how.kind:
         case "ratio":
-            return Measured(of.value / to.value, few=few, end=end)
+            value = first / second
         case "difference":
-            return Measured(of.value - to.value, few=few, end=end)
+            value = first - second
         case "increase":
-            return Measured((of.value - to.value) / to.value, few=few, end=end)
+            value = (first - second) / second
+    end = _end_of(of.end, to.end)
+    if end and how.kind != "difference" and min(first, second) < 0:
+        # Divided by what is negative, a bound is one of the other side.
+        end = "either"
+    if end == "most" and of.below is not None:
+        return Measured(value, f"less than {value:g}", few=few, end=end, below=value)
+    return Measured(value, few=few, end=end)
 
 
 def _end_of(of: End, to: End) -> End:
@@ -230,9 +240,9 @@ def _limit_of(rows: pl.DataFrame, how: LimitMeasure) -> Measured:
     """A limit, and whether it is the end of the sweep's values, or lies below the first of them."""
     limit = _limit(rows, how.over, how.column, how.at_least)
     points = [float(value) for value in rows[how.over].to_list()]
-    if limit < min(points):
+    if limit is None:
         first = min(points) + how.beside
-        return Measured(limit + how.beside, f"less than the first point, {first:g}", end="most", below=first)
+        return Measured(how.beside, f"less than the first point, {first:g}", end="most", below=first)
     return Measured(limit + how.beside, end="least" if limit >= max(points) else "")
 
 
@@ -255,7 +265,7 @@ def _farthest(runs: FigureRuns, how: FarthestMeasure, band: Range | None) -> Mea
             found.append((named, one))
     if not found:
         return Measured(None)
-    decided = [reading for reading in found if band is None or reading[1].decides(band)]
+    decided = [reading for reading in found if band is None or reading[1].lies_in(band) is not None]
     named, one = max(decided or found, key=lambda reading: abs(_nearest(reading[1]) - how.from_number))
     least, most = (pick(reading.value or 0.0 for _, reading in found) for pick in (min, max))
     detail = f"the farthest of {len(found)} readings, from {least:.4g} to {most:.4g}: {named}"
@@ -278,11 +288,12 @@ def _of_reading(runs: FigureRuns, how: FarthestMeasure) -> Measured:
 
 
 def _nearest(one: Measured) -> float:
-    """The value whose distance counts: of a limit below its first point, that point."""
+    """The value that counts: of a limit below its first point, that point, which bounds it."""
     return one.below if one.below is not None else one.value or 0.0
 
 
-def _limit(rows: pl.DataFrame, over: str, column: str, at_least: float | None = None) -> float:
+def _limit(rows: pl.DataFrame, over: str, column: str, at_least: float | None = None) -> float | None:
+    """The largest point up to which the median is as asked; None if it is not at the first."""
     need(rows, over, column)
     medians = rows.group_by(over).agg(pl.col(column).cast(pl.Float64).median().alias("median"))
     points = ((float(row[over]), row["median"]) for row in medians.iter_rows(named=True))
@@ -430,7 +441,8 @@ def _readings(runs: FigureRuns, how: ReadingsMeasure) -> Measured:
     total = 0
     for values, of_reading in rows.group_by(*how.by, maintain_order=True):
         total += 1
-        limit = _limit(of_reading, how.over, how.column, how.at_least)
+        # 0 where not even the first point is reached.
+        limit = _limit(of_reading, how.over, how.column, how.at_least) or 0.0
         if how.limit.holds(limit):
             named = " ".join(f"{name}={_plain(value)}" for name, value in zip(how.by, values, strict=True))
             matching.append(f"{named} ({limit:g})")

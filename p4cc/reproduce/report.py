@@ -67,8 +67,8 @@ Where a source leaves something open, its number has several readings. Every rea
 counts once: within only if each of them that can be compared is within. Of a sweep over many readings the one farthest
 from the source's number is judged, of those that their sweep decides. The table of what is shown says why a number that
 is measured like one of the source's is not a reading of it. A limit at the end of its sweep, or below its first point,
-is not comparable, unless it lies beyond the band. A statement that only the horizon of our run decides is not judged,
-nor one on a percentile of too few values.
+is not comparable, unless it lies beyond the band; so is what is combined of it. A statement that only the horizon of
+our run decides is not judged, nor one on a percentile of too few values, nor one that the end of a sweep leaves open.
 
 A number that the source states counts, even where it follows from others that it states (85 times is 6800 by 79,
 nearly 13 times is 1490 by 116). A number that only follows from others, such as a difference of two, or that only a

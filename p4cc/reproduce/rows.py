@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import polars as pl
 
 from p4cc.errors import UserError
-from p4cc.scenario.where import Equal
+from p4cc.scenario.where import Equal, OneOf
 
 if TYPE_CHECKING:
     from p4cc.scenario.where import Where
@@ -20,6 +20,8 @@ def of_variant(frame: pl.DataFrame, variant: str, where: Where) -> pl.DataFrame:
         need(frame, column)
         if isinstance(want, Equal):
             rows = rows.filter(pl.col(column) == want.value)
+        elif isinstance(want, OneOf):
+            rows = rows.filter(pl.col(column).is_in(want.among))
         else:
             value = pl.col(column).cast(pl.Float64)
             rows = rows if want.min is None else rows.filter(value >= want.min)

@@ -25,6 +25,7 @@ WITHIN, OUTSIDE, NOT_COMPARABLE, MET, NOT_MET = "within", "outside", "not compar
 NEAR = 0.1
 """Of the source's number: the sums of all pages say how many of ours are this close, whatever the band."""
 NO_DATA = "no data"
+SWEEP_ENDS = "a sweep ends there: the number itself was not reached"
 
 
 class BandRecord(TypedDict):
@@ -51,7 +52,7 @@ class Judged(TypedDict):
     """The source's number; null for numbers of no source."""
     measured: float | None
     verdict: Verdict | None
-    """Null for a number of ours that nobody claims, and for a statement or an expectation on too few values."""
+    """Null for a number of ours that nobody claims, and for what too few values or the end of a sweep leave open."""
     counts_as: str
     """The number of the source, as FIGURE.NAME of the claim that has it; empty for what does not count as one."""
     at: str
@@ -93,7 +94,7 @@ class Record(TypedDict):
 
 def judge(number: Number, measured: Measured, figure: str, shared: Sequence[Change] = ()) -> ClaimRecord:
     """A number's record; `shared` are changes of its figure."""
-    notes = [measured.detail] if measured.detail else []
+    notes = [text for text in (measured.detail, _bound(measured)) if text]
     made = ClaimRecord(
         name=number.name,
         text=number.text,
@@ -116,13 +117,14 @@ def judge(number: Number, measured: Measured, figure: str, shared: Sequence[Chan
         _of_source(made, number)
         made["counts_as"], made["derived"] = number.counts_as(figure), number.derived
         made["reason"] = number.not_comparable or measured.few or _no_data(measured, number)
-        within = measured.value is not None and number.range.holds(measured.value)
-        made["verdict"] = NOT_COMPARABLE if made["reason"] else WITHIN if within else OUTSIDE
+        made["verdict"] = NOT_COMPARABLE if made["reason"] else WITHIN if measured.lies_in(number.range) else OUTSIDE
     elif isinstance(number, Expectation):
-        met = measured.value is not None and number.band.holds(measured.value)
+        met = measured.lies_in(number.band)
         made["at"], made["reason"] = number.at, measured.few
+        if measured.end and met is None:
+            made["reason"] = made["reason"] or SWEEP_ENDS
         made["band"] = BandRecord(min=number.band.min, max=number.band.max, source=number.band.source)
-        made["verdict"] = None if measured.few else MET if met else NOT_MET
+        made["verdict"] = None if made["reason"] else MET if met else NOT_MET
     else:
         made["reason"] = measured.few
     if isinstance(number, Claim | Expectation):
@@ -133,11 +135,24 @@ def judge(number: Number, measured: Measured, figure: str, shared: Sequence[Chan
     return made
 
 
+def _bound(measured: Measured) -> str:
+    """What is known of a number that a sweep's end bounds; its detail says what lies below a first point."""
+    if measured.value is None or measured.below is not None:
+        return ""
+    match measured.end:
+        case "":
+            return ""
+        case "least" | "most":
+            return f"at {measured.end} {measured.value:.4g}: a sweep ends there"
+        case "either":
+            return "sweeps end in both of its parts, which bound nothing"
+
+
 def _no_data(measured: Measured, claim: Claim) -> str:
     """Why a measured number cannot be judged: there is none, or the sweep ends before the band does."""
     if measured.value is None:
         return NO_DATA
-    return "" if measured.decides(claim.range) else "a sweep ends there: the number itself was not reached"
+    return SWEEP_ENDS if measured.lies_in(claim.range) is None else ""
 
 
 def _of_source(made: ClaimRecord, claim: Claim) -> None:

@@ -99,7 +99,7 @@ class PodCellsMeasure(OfRuns):
 class CellsAboveMeasure(Model):
     """Percentage of the cells of full pods whose column is larger at one point of a sweep than at another.
 
-    Of the cells that carry flows at both; computed per seed, then the median.
+    Of the cells that carry enough flows for the column at both; computed per seed, then the median.
     """
 
     kind: Annotated[Literal["cells_above"], KIND]
@@ -112,6 +112,20 @@ class CellsAboveMeasure(Model):
     """Its value at the point whose cells should be the larger ones."""
     to: str | int | float
     """Its value at the other point."""
+
+
+class CellsOrderedMeasure(OfRuns):
+    """Percentage of the pairs of cells of full pods in which the one with more of `by` has the larger column too.
+
+    Of cells with enough flows for the column; pairs that are equal by `by` do not count. Computed per seed, then the
+    median. Without any connection it is about 50.
+    """
+
+    kind: Annotated[Literal["cells_ordered"], KIND]
+    column: str = "fct_p50_ns"
+    """Column of `pod_pairs`."""
+    by: str = "bytes"
+    """Column of `pod_pairs` that orders the cells."""
 
 
 class PodPairMeasure(OfRuns):
@@ -171,6 +185,7 @@ FLOW_MEASURES = (
     | PairedFctMeasure
     | PodCellsMeasure
     | CellsAboveMeasure
+    | CellsOrderedMeasure
     | PodPairMeasure
     | LargestFlowMeasure
     | DecidedCellsMeasure

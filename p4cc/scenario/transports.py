@@ -47,7 +47,8 @@ def transport_of(scenario: JsonObject, variant: JsonObject) -> dict[str, str]:
     return {
         "pacing": "windows, not paced",
         "recovery": str(fields.get("recovery", "sack")),
-        "initial window": _segments(fields.get("iw", 10)),
+        # Folders of before the field was recorded ran with another default than today's.
+        "initial window": _segments(fields["iw"]) if "iw" in fields else "not recorded",
         "ACKs": f"{_acks(fields)}, class of the data",
         "receiver window": "what path and queue hold" if rwnd is None else _segments(rwnd),
     }

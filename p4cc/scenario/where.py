@@ -53,6 +53,8 @@ Factor = Annotated[float, AfterValidator(_not_zero)]
 
 
 def _interval_or_value(value: JsonValue) -> JsonValue:
+    if isinstance(value, list):
+        return {"among": value}
     return value if isinstance(value, dict) else {"is": value}
 
 
@@ -63,9 +65,16 @@ class Equal(Model):
     """The value."""
 
 
+class OneOf(Model):
+    """One of several values."""
+
+    among: Annotated[list[str | int], Field(min_length=1, max_length=64)]
+    """The values."""
+
+
 Where = Annotated[
-    dict[str, Annotated[Cited | Equal, BeforeValidator(_interval_or_value)]],
-    Field(description="Columns, each with the value or interval that rows must have to be selected."),
+    dict[str, Annotated[Cited | Equal | OneOf, BeforeValidator(_interval_or_value)]],
+    Field(description="Columns, each with the value, values or interval that rows must have to be selected."),
 ]
 
 

@@ -42,7 +42,8 @@ FIGURES = {
     "ecn_rules": ["rtt"],
     "gst": [
         *("1", "2", "2-rounds", "3", "4", "6", "7", "8", "9a", "9b", "9b-reno", "9-completion", "9a-deadlines"),
-        *("10a", "10b", "11", "11-reno", "12", "fairness", "10-windows", "entry", "ns2-readings", "sensitivity"),
+        *("10a", "10b", "11", "11-reno", "12", "fairness", "10-link", "10-windows", "entry", "ns2-readings"),
+        "sensitivity",
         *("readings", "readings-6", "readings-11"),
     ],
     "hpcc": ["H-incast", "reaction", "fairness", "wai", "dcqcn-forms", "ns3-hpcc", "ns3-dcqcn"],

@@ -176,8 +176,10 @@ def test_fairness_and_supported_concurrency() -> None:
     assert math.isnan(jain([]))
     assert math.isnan(jain([0.0]))
     assert supported([(4, True), (2, True), (8, False), (16, True)]) == 4
-    assert supported([(2, False), (4, True)]) == 0
-    assert supported([]) == 0
+    assert supported([(2, False), (4, True)]) is None
+    assert supported([(0, False), (4, True)]) is None
+    assert supported([(0, True), (4, False)]) == 0
+    assert supported([]) is None
 
 
 def test_a_heat_map_s_cells_are_medians_or_limits() -> None:

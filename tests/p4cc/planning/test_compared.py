@@ -95,3 +95,16 @@ def test_compare_says_it_of_two_algorithms_and_not_of_one(tmp_path: Path) -> Non
     of_two = compare(read_results(a), read_results(b), {"DCTCP": "DCTCP paced"})
     (found,) = of_two.warnings
     assert "pacing: windows, not paced (DCTCP of A), paced packets (DCTCP paced of B)" in found
+
+
+def test_an_initial_window_that_an_old_folder_lacks_is_not_today_s_default(tmp_path: Path) -> None:
+    for name in ("a", "b"):
+        (tmp_path / name).mkdir()
+    a = run(tmp_path / "a", scenario(variants=[RENO])).outcome.folder
+    b = run(tmp_path / "b", scenario(variants=[DCTCP]), "transport.iw=10").outcome.folder
+    path = a / "run.json"
+    made = json.loads(path.read_text(encoding="utf-8"))
+    del made["scenario"]["transport"]["iw"]
+    path.write_text(json.dumps(made), encoding="utf-8")
+    (found,) = compare(read_results(a), read_results(b), {"Reno": "DCTCP"}).warnings
+    assert "initial window: not recorded (Reno of A), 10 segments (DCTCP of B)" in found

@@ -9,7 +9,7 @@ import pytest
 
 from p4cc.errors import UserError
 from p4cc.reproduce.flows import measure_flows
-from p4cc.scenario.flow_claims import CellsAboveMeasure
+from p4cc.scenario.flow_claims import CellsAboveMeasure, CellsOrderedMeasure
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -19,13 +19,13 @@ ABOVE = CellsAboveMeasure.model_validate(
 )
 # Pods, slowdowns at the low and at the high load, and how many flows each has at the high one.
 CELLS = [
-    (0, 1, 1.0, 2.0, 5),
-    (1, 0, 1.0, 3.0, 5),
-    (0, 0, 2.0, 2.0, 5),
-    (1, 1, 2.0, 1.0, 5),
+    (0, 1, 1.0, 2.0, 20),
+    (1, 0, 1.0, 3.0, 20),
+    (0, 0, 2.0, 2.0, 20),
+    (1, 1, 2.0, 1.0, 20),
     # No cell of both loads: without flows, or of a pod that is not full.
     (2, 0, 1.0, None, 0),
-    (3, 0, 1.0, 9.0, 5),
+    (3, 0, 1.0, 9.0, 20),
 ]
 
 
@@ -40,7 +40,7 @@ def pairs(cells: Sequence[tuple[int, int, float, float | None, int]], seed: int 
             "dst_pod": dst,
             "is_full": src < 3,
             "slowdown_p95": high if load == "high" else low,
-            "flows_completed": flows if load == "high" else 5,
+            "flows_completed": flows if load == "high" else 20,
         }
         for src, dst, low, high, flows in cells
         for load in ("low", "high")
@@ -55,6 +55,36 @@ def test_cells_above_are_those_with_flows_at_both_points() -> None:
     assert measure_flows(pl.DataFrame(), lambda _: table, ABOVE) == 50
     back = ABOVE.model_copy(update={"of": "low", "to": "high"})
     assert measure_flows(pl.DataFrame(), lambda _: table, back) == 25
+
+
+def test_a_percentile_of_few_flows_is_no_cell() -> None:
+    """The cell of (0, 1) is above; a p95 of 19 flows is no data, a median of them is."""
+    table = pairs([(0, 1, 1.0, 2.0, 19), *CELLS[1:]])
+    assert measure_flows(pl.DataFrame(), lambda _: table, ABOVE) == pytest.approx(100 / 3)
+    medians = table.rename({"slowdown_p95": "slowdown_p50"})
+    how = ABOVE.model_copy(update={"column": "slowdown_p50"})
+    assert measure_flows(pl.DataFrame(), lambda _: medians, how) == 50
+
+
+@pytest.mark.parametrize(
+    ("slowdowns", "share"),
+    [
+        ((1.0, 2.0, 3.0, 4.0), 100),
+        ((4.0, 3.0, 2.0, 1.0), 0),
+        # Of the six pairs two are the other way round, and the pair of equal slowdowns does not follow.
+        ((1.0, 3.0, 2.0, 2.0), 50),
+    ],
+)
+def test_cells_with_more_bytes_are_the_slower_ones(slowdowns: Sequence[float], share: float) -> None:
+    cells = [(0, 1), (1, 0), (0, 0), (1, 1)]
+    table = pairs([(*cell, one, one, 20) for cell, one in zip(cells, slowdowns, strict=True)])
+    order = pl.DataFrame({"src_pod": [0, 1, 0, 1], "dst_pod": [1, 0, 0, 1], "place": [1, 2, 3, 4]})
+    table = table.filter(pl.col("load") == "high").join(order, on=["src_pod", "dst_pod"])
+    table = table.with_columns(bytes=10 * pl.col("place"))
+    how = CellsOrderedMeasure.model_validate({"kind": "cells_ordered", "variant": "A", "column": "slowdown_p95"})
+    assert measure_flows(pl.DataFrame(), lambda _: table, how) == pytest.approx(share)
+    alike = table.with_columns(bytes=pl.lit(1))
+    assert measure_flows(pl.DataFrame(), lambda _: alike, how) is None
 
 
 def test_cells_above_are_counted_by_seed() -> None:

@@ -24,6 +24,7 @@ from p4cc.reproduce.verdict import judge, record
 from p4cc.running.result_folder import MANIFEST
 from p4cc.scenario.claims import Claim, Expectation, Measure, Number, Reproduction
 from p4cc.scenario.load import validate
+from p4cc.scenario.stated import Range
 from p4cc.scenario.yaml import read_document
 from tests.command_line import p4cc
 from tests.p4cc.scenarios import ROOT, scenario
@@ -213,14 +214,26 @@ def test_the_farthest_reading_is_one_that_its_sweep_decides(
 
 def test_the_farthest_reading_can_be_of_a_ratio(made_up: FigureRuns) -> None:
     of = limits(made_up, 14, 16, 18, 12).runs
-    # Limits of 12, 14, 16 and 10; of the other variant 10, 14, none and 10.
+    # Limits of 12, 14, 16 and 10; of the other variant 10, 14, less than 10 and 10.
     to = limits(made_up, 12, 16, 10, 12).runs.with_columns(variant=pl.lit("B"))
     both = replace(made_up, runs=pl.concat([of, to]))
     parts = {"of": MEASURE | {"variant": "A"}, "to": MEASURE | {"variant": "B"}, "by": ["iw"]}
-    for kind, equal, value in (("ratio", 1, 1.2), ("increase", 0, 0.2)):
-        found = measure(both, _measure({"kind": "farthest", **parts, "combined": kind, "from_number": equal}), {})
-        assert found.value == pytest.approx(value)
-        assert found.detail.endswith("iw=0; 1 more have no value")
+    for kind, equal, value in (("ratio", 1, 1.6), ("increase", 0, 0.6)):
+        how = _measure({"kind": "farthest", **parts, "combined": kind, "from_number": equal})
+        found = measure(both, how, {})
+        # 16 over less than 10 is more than 1.6, which a band up to 2 does not decide and one up to 1.5 does.
+        assert (found.value, found.end) == (pytest.approx(value), "least")
+        assert found.detail.endswith("iw=2")
+        undecided = measure(both, how, {}, Range(0.9, 2))
+        assert (undecided.value, undecided.end) == (pytest.approx(value - 0.4), "")
+        assert undecided.detail.endswith("iw=0; 1 end with the sweep, which decides nothing")
+    # A limit of exactly 0, which nothing is divided by.
+    none = to.with_columns(senders=pl.col("senders") - 10, timeouts=(pl.col("senders") > 10).cast(pl.Int64))
+    of = of.with_columns(senders=pl.col("senders") - 10)
+    zero = replace(made_up, runs=pl.concat([of, none.select(of.columns)]))
+    assert (
+        measure(zero, _measure({"kind": "farthest", **parts, "combined": "ratio", "from_number": 1}), {}).value is None
+    )
     some = MEASURE | {"where": {"senders": {"min": 12, "source": "ours"}}}
     with pytest.raises(ValueError, match="over different points"):
         _measure({"kind": "farthest", **parts, "to": some, "from_number": 1})

@@ -13,6 +13,7 @@ from p4cc.planning import plausible
 from p4cc.running.prepared import prepare
 from p4cc.running.request import RunRequest
 from p4cc.scenario.load import validate
+from p4cc.scenario.schema import Variant
 from p4cc.scenario.yaml import read_document
 from tests.command_line import BARE, p4cc
 from tests.p4cc.scenarios import ROOT, run, scenario, write
@@ -22,6 +23,7 @@ if TYPE_CHECKING:
 
 EXPERIMENTS = sorted(path for path in (ROOT / "experiments").glob("*/*.yaml") if path.name != "reproduce.yaml")
 POISSON = {"kind": "poisson", "size": {"kind": "fixed", "bytes": 1_000}, "end_ns": 10_000}
+PRAGUE: dict[str, Any] = {"name": "Prague", "congestion_avoidance": {"name": "prague"}}
 RDMA = {"transport": {"kind": "rdma"}, "variants": [{"name": "DCQCN", "rate_control": {"name": "dcqcn"}}]}
 
 
@@ -77,6 +79,12 @@ def star(**changes: Any) -> dict[str, Any]:
             scenario(topology={"kind": "star", "senders": 1, "rate_bps": 4 * 10**11, "rtt_ns": 10**8}, transport={}),
             "one flow reaches 22 % of the line",
         ),
+        (
+            star(rate_bps=10**11, rtt_ns=100_000)
+            | {"switch": {"thresholds": {"k_rule": "fixed", "k_pkts": 20}, "ecn_profile": "rfc3168"}}
+            | {"variants": [PRAGUE]},
+            "variant Prague: rtt_virt_ns is 25 ms, 250 times the longest round-trip time, 100 us: prague grows",
+        ),
         (scenario(stop_ns=50_000), "stop_ns 50000 is 50 us, less than one round-trip time"),
     ],
 )
@@ -85,6 +93,38 @@ def test_a_value_that_nobody_means_is_a_warning(tmp_path: Path, data: dict[str, 
     assert [said in warning for warning in outcome.warnings].count(True) == 1
     told = json.loads((outcome.folder / "run.json").read_text(encoding="utf-8"))
     assert told["warnings"] == outcome.warnings == outcome.summary["warnings"]
+
+
+@pytest.mark.parametrize(
+    ("variant", "line_bps", "rtt_ns", "packet_bytes", "said"),
+    [
+        ({"name": "HPCC", "rate_control": {"name": "hpcc"}}, 300 * 10**9, 10_000, 1_500, ["takes 40 ns at 300 Gbit/s"]),
+        ({"name": "HPCC", "rate_control": {"name": "hpcc"}}, 400 * 10**9, 10_000, 1_500, ["takes 30 ns at 400 Gbit/s"]),
+        ({"name": "HPCC", "rate_control": {"name": "hpcc"}}, 400 * 10**9, 10_000, 4_100, []),
+        ({"name": "HPCC", "rate_control": {"name": "hpcc"}}, 100 * 10**9, 10_000, 1_500, []),
+        ({"name": "DCQCN", "rate_control": {"name": "dcqcn"}}, 400 * 10**9, 10_000, 1_500, []),
+        ({"name": "paced", "rate_control": {"name": "prague_paced"}}, 10**10, 100_000, 1_500, ["rtt_virt_ns is 25 ms"]),
+        # As far as the Internet's, or a line that two segments fill.
+        (PRAGUE, 10**10, 5_000_000, 1_500, []),
+        (PRAGUE, 10**9, 10_000, 1_500, []),
+        (
+            {"name": "own", "congestion_avoidance": {"name": "prague", "rtt_virt_ns": 100_000}},
+            10**10,
+            100_000,
+            1_500,
+            [],
+        ),
+        ({"name": "Reno", "congestion_avoidance": {"name": "reno"}}, 4 * 10**11, 10_000, 1_500, []),
+    ],
+)
+def test_a_sender_below_its_line_is_warned_of(
+    variant: dict[str, Any], line_bps: int, rtt_ns: int, packet_bytes: int, said: list[str]
+) -> None:
+    found = list(plausible.of_sender(Variant.model_validate(variant), line_bps, rtt_ns, packet_bytes))
+    assert len(found) == len(said)
+    for warning, text in zip(found, said, strict=True):
+        assert warning.startswith(f"variant {variant['name']}: ")
+        assert text in warning
 
 
 def test_what_is_refused_for_such_a_value_names_it_too(tmp_path: Path) -> None:
