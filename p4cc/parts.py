@@ -25,6 +25,8 @@ from p4cc.scenario import port_controls
 from p4cc.scenario.base import Algorithm, Parameter, Sender
 from p4cc.scenario.built import Scenario
 from p4cc.scenario.changes import TimedRow as Change
+from p4cc.scenario.coflows import CoflowsTraffic as Coflows
+from p4cc.scenario.coflows import TreeTraffic as Tree
 from p4cc.scenario.collective import CollectiveTraffic as Collective
 from p4cc.scenario.control import Absence, ExponentialLatency, LognormalLatency, UniformLatency
 from p4cc.scenario.control import ControlSettings as Control
@@ -114,6 +116,7 @@ __all__: list[str] = [
     "Chakra",
     "Change",
     "CloneRow",
+    "Coflows",
     "Collective",
     "CollectiveStepsFigure",
     "Control",
@@ -194,6 +197,7 @@ __all__: list[str] = [
     "TimeFigure",
     "TracesFigure",
     "Transport",
+    "Tree",
     "UniformLatency",
     "UniformSize",
     "UtilisationFigure",

@@ -68,6 +68,16 @@ def of_collectives(collectives: pl.DataFrame) -> dict[str, float]:
     return {**_statistics("collective", "", _floats(whole["completion_ns"])), "collective_bus_bps": rate}
 
 
+def of_coflows(coflows: pl.DataFrame) -> dict[str, float]:
+    """Number, mean and percentiles of complete coflows, how many are open, and the share that met its deadline."""
+    if coflows.is_empty():
+        return {}
+    whole = coflows["completion_ns"].drop_nulls()
+    found = {**_statistics("coflow", "", _floats(whole)), "coflows_open": coflows.height - len(whole)}
+    met = coflows["deadline_met"].drop_nulls()
+    return found if met.is_empty() else {**found, "coflow_deadlines_met": float(_floats(met).mean())}
+
+
 def _statistics(name: str, suffix: str, values: Values) -> dict[str, float]:
     statistics: dict[str, float] = {f"{name}_count{suffix}": int(values.size)}
     statistics[f"{name}_mean_ns{suffix}"] = float(values.mean()) if values.size else float("nan")

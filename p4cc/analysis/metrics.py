@@ -17,7 +17,8 @@ import polars as pl
 import pyarrow as pa
 from polars import selectors
 
-from p4cc.analysis.latencies import of_collectives, of_rounds, of_rtts, with_labels, with_latencies
+from p4cc.analysis.coflows import coflows
+from p4cc.analysis.latencies import of_coflows, of_collectives, of_rounds, of_rtts, with_labels, with_latencies
 from p4cc.analysis.links import depths, outcome, utilisation, with_paused_share
 from p4cc.analysis.long_tables import changed, parts_of, whole
 from p4cc.analysis.percentiles import PERCENTILES, of_few, percentile
@@ -61,6 +62,8 @@ class Measures:
     """The variant's algorithms, by their names in the registry."""
     senders: Mapping[str, str]
     """Algorithms by the engine's names of senders."""
+    coflows: Mapping[str, int | None]
+    """Labels of traffic in coflows, or in requests of trees, with their deadline in ns."""
 
 
 def derive(
@@ -110,6 +113,9 @@ def derive(
     rtts = of_rtts(map(_frame, parts_of(tables["rtts"])), measures.windows)
     numbers |= {**of_rounds(rounds), **rtts, **_of_flows(flows), **_of_flows_in(measures.windows, flows)}
     numbers |= of_collectives(_frame(tables["collectives"]))
+    if measures.coflows:
+        more["coflows"] = coflows(_frame(tables["operations"]), flows, measures.coflows, end_ns=end_ns)
+        numbers |= of_coflows(more["coflows"])
     if measures.slowdown_by_size:
         numbers["slowdown"] = by_size(flows, SUMMARY_BINS)
     if measures.by_label:

@@ -52,6 +52,7 @@ class Tables(ABC):
     collective_steps = TableOf()
     jobs = TableOf()
     operations = TableOf()
+    coflows = TableOf()
     windows = TableOf()
     algorithm_state = TableOf()
     queues = TableOf()

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 from p4cc.errors import UserError
 from p4cc.files import read_text
 from p4cc.planning.chakra import read_chakra, traces
+from p4cc.planning.coflows import read_coflows
 from p4cc.planning.flow_table import read_flow_table
 from p4cc.planning.goal import read_goal
 from p4cc.planning.hosts import some
@@ -75,11 +76,13 @@ _NS3 = {
 """By the count of numbers on the first line."""
 SIMAI = Format(FLOWS, "simai", "a workload of SimAI or ASTRA-sim")
 CHAKRA = Format(FLOWS, "chakra", "an execution trace of Chakra (ASTRA-sim)")
+COFLOWS = Format(FLOWS, "coflows", "a coflow trace (CoflowSim)")
 GOAL = Format(FLOWS, "goal", "a GOAL schedule (LogGOPSim, ATLAHS)")
 _READ_JOBS: dict[Format, Callable[[Path, int | None], OperationGraph]] = {
     GOAL: lambda path, _: read_goal(path),
     CHAKRA: lambda path, _: read_chakra(traces(path)),
     SIMAI: read_simai_workload,
+    COFLOWS: lambda path, _: read_coflows(path),
 }
 """Files of operations with their readers, which take the number of hosts of the network that was named."""
 _SUFFIXES = {
@@ -95,7 +98,7 @@ _WORKLOAD = re.compile(r"HYBRID_\w+|DATA|MODEL|MICRO|DISTRIBUTED_INFERENCE", re.
 """The first word of a workload."""
 _KNOWN = (
     "config.txt of HPCC, topologies and flows of ns-3 and htsim (.topo, .cm), CSV or Parquet of flows, GOAL schedules, "
-    "Chakra's traces (.et), SimAI's workloads, topology.json"
+    "Chakra's traces (.et), SimAI's workloads, coflow traces, topology.json"
 )
 
 
@@ -163,6 +166,8 @@ def _by_content(lines: list[list[str]]) -> Format | None:
         return _NS3[whole]
     if len(first) == whole == 1 and len(lines) > 1 and len(lines[1]) in _NS3_FLOWS:
         return _NS3_FLOWS[len(lines[1])]
+    if len(first) == whole == 2 and len(lines) > 1 and ":" in lines[1][-1]:
+        return COFLOWS
     return TABLE if "," in first[0] else None
 
 

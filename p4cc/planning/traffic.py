@@ -9,6 +9,7 @@ from p4cc.errors import UserError
 from p4cc.files import find_named
 from p4cc.planning.cdf_file import read_cdf
 from p4cc.planning.chakra import read_chakra, read_groups, trace_of, traces
+from p4cc.planning.coflows import Factors, read_coflows, tree_graph
 from p4cc.planning.flow_table import read_flow_table
 from p4cc.planning.goal import read_goal
 from p4cc.planning.hosts import Hosts, some
@@ -19,6 +20,7 @@ from p4cc.planning.pair_matrix import gap_description, matrix_description, size_
 from p4cc.planning.path_choice import PathChoice
 from p4cc.planning.simai_workload import read_simai_workload
 from p4cc.planning.user_packets import UserPackets
+from p4cc.scenario.coflows import CoflowsTraffic, TreeTraffic
 from p4cc.scenario.operations import ChakraTraffic, GoalTraffic, OperationsTraffic, SimaiTraffic
 from p4cc.scenario.pairs import CdfGap, DrawnMatrix, ExponentialGap, FileMatrix, LognormalGap, PairGap
 from p4cc.scenario.sizes import CdfSize, FixedSize, FlowSize, UniformSize
@@ -158,6 +160,14 @@ class _Planner:
                 hosts = self.hosts.several("ranks", item.ranks, self.topology.host_names)
                 graph = read_simai_workload(file, len(hosts))
                 self._job(graph, hosts_by_rank(graph, item.ranks, self.hosts, "ranks"))
+            case CoflowsTraffic() as item:
+                file = find_named(item.file, self.scenario, what="coflow trace", key=f"{self.key}.file")
+                graph = read_coflows(file, Factors(item.coflows, item.size_factor, item.time_factor))
+                self._job(graph, hosts_by_rank(graph, item.ranks, self.hosts, "ranks"))
+            case TreeTraffic() as item:
+                roles = self.topology.roles
+                graph, hosts = tree_graph(item, self.hosts, list(roles.receivers), list(roles.senders))
+                self._job(graph, hosts)
 
     def _incast(self, item: IncastTraffic) -> None:
         destination = self.hosts.one("destination", item.destination, self.topology.roles.receivers)

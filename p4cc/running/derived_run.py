@@ -15,6 +15,7 @@ from p4cc.running.captures import limit_warning
 from p4cc.running.losses import assertion_warning, drops_of, lossless_drops, pass_limit_warning, refusals_of
 from p4cc.running.run_end import ending_of, open_operations_warning
 from p4cc.running.table_stream import table_stream
+from p4cc.scenario.coflows import CoflowsTraffic, TreeTraffic
 
 if TYPE_CHECKING:
     from p4cc.planning.network import NetworkPlan
@@ -103,6 +104,11 @@ def measures_of(case: Case, plan: NetworkPlan) -> Measures:
         slowdown_by_size=case.scenario.record.slowdown_by_size,
         algorithm=case.algorithm,
         senders=case.algorithms(),
+        coflows={
+            item.label: item.deadline_ns if isinstance(item, TreeTraffic) else None
+            for item in case.scenario.traffic_items
+            if isinstance(item, CoflowsTraffic | TreeTraffic)
+        },
     )
 
 

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 ENGINE_TABLES = tuple(ENGINE)
 """Tables of the engine that are written."""
 
-DERIVED_TABLES = ("counters", "control", "queue_stats", "traffic", "goodput", "slowdown", "pod_pairs")
+DERIVED_TABLES = ("counters", "control", "queue_stats", "traffic", "goodput", "slowdown", "coflows", "pod_pairs")
 """Tables read over P4Runtime or derived from the engine's."""
 
 

@@ -10,6 +10,7 @@ from typing import Annotated, Literal, Self
 from pydantic import Discriminator, Field, Tag, model_validator
 
 from p4cc.scenario.base import KIND, FlowBytes, Hosts, Model, TimeNs, kinds
+from p4cc.scenario.coflows import CoflowsTraffic, TreeTraffic
 from p4cc.scenario.collective import CollectiveTraffic
 from p4cc.scenario.operations import ChakraTraffic, GoalTraffic, OperationsTraffic, SimaiTraffic
 from p4cc.scenario.pairs import DrawnMatrix, Matrix
@@ -271,6 +272,8 @@ FlowItem = (
     | GoalTraffic
     | ChakraTraffic
     | SimaiTraffic
+    | CoflowsTraffic
+    | TreeTraffic
 )
 """Kinds whose packets belong to flows."""
 TrafficItem = Annotated[FlowItem | PacketsTraffic | ReplayTraffic, Field(discriminator="kind")]

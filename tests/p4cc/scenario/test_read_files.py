@@ -14,6 +14,7 @@ from p4cc.errors import UserError
 from p4cc.planning.capture import read_capture
 from p4cc.planning.cdf_file import read_cdf, read_gap_cdf
 from p4cc.planning.chakra import read_chakra, read_groups
+from p4cc.planning.coflows import read_coflows
 from p4cc.planning.flow_table import read_flow_table
 from p4cc.planning.foreign import import_foreign
 from p4cc.planning.goal import read_goal
@@ -74,6 +75,7 @@ READERS: dict[str, tuple[bytes, Callable[[Path], object]]] = {
     "htsim flows": (CM, read_connection_matrix),
     "htsim triggers": (TRIGGERS, lambda path: read_connection_matrix(path).graph()),
     "goal": (GOAL, read_goal),
+    "coflows": (b"3 2\n1 0 2 0 1 2 2:3.0 1:1.0\n7 20 1 0 1 1:2.0\n", read_coflows),
     "imported goal": (GOAL, lambda path: import_foreign(path, None, str)),
     "chakra": (b"".join(trace(0, 1)), lambda path: read_chakra([path])),
     "groups": (b'{"1": [0, 1], "2": [1]}', lambda path: read_groups(path, 2)),
