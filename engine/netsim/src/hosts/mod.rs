@@ -20,6 +20,7 @@ mod reads;
 mod receivers;
 mod round_robin;
 mod rtt_noise;
+mod several_links;
 mod source;
 mod special;
 mod state;
