@@ -15,6 +15,7 @@ from controller.roles import NO_ROLES, Roles, Row, TablePart
 from controller.route_plan import Ordered, Routing, Shared, ordered
 from controller.route_table import ECMP_SEEDS, RouteTable
 from topos import AddressPlan, Routes, SwitchRoutes, Topology, plan_addresses, shortest_routes
+from topos.routes import Ports
 
 
 @dataclass(frozen=True)
@@ -86,12 +87,14 @@ def plan_network(
     watching: bool = False,
     programs: Mapping[str, SwitchProgram],
     routes: Routes | None = None,
+    others: Mapping[str, tuple[Ports, ...]] | None = None,
 ) -> tuple[SwitchPlan, ...]:
     """Plan every switch in order: routes, thresholds where its program has them, and what its features need.
 
     Switches with groups choose members by seeds of their own, which follow from `ecmp_seed`; with `watching`, a member
     whose port is down is not chosen. `programs` has the program of each switch.
-    `routes` are the shortest ones of this topology, if they are known already.
+    `routes` are the shortest ones of this topology, if they are known already; `others` has further sets of ports that
+    routes of a switch may take later (`route_of`).
 
     Raises TopologyError for a port or route that does not exist, PlanError for a table that does not take its row.
     """
@@ -99,8 +102,25 @@ def plan_network(
         topology.port_to(switch, peer)
     addresses = plan_addresses(topology)
     routes = shortest_routes(topology) if routes is None else routes
-    network = _Network(topology, addresses, ordered(addresses), ecn, features, ecmp_seed, watching, {})
+    by_address = ordered(addresses)
+    network = _Network(topology, addresses, by_address, ecn, features, ecmp_seed, watching, {}, others or {})
     return tuple(network.plan(switch, programs[switch], routes[switch]) for switch in topology.switch_names)
+
+
+def route_of(
+    topology: Topology,
+    routes: Routes,
+    others: Mapping[str, tuple[Ports, ...]],
+    program: RouteTable,
+    where: tuple[str, str, Ports],
+) -> Entry:
+    """The entry by which a switch sends what is for a host out of these ports: `where` names all three."""
+    switch, host, ports = where
+    addresses = plan_addresses(topology)
+    sets = others.get(switch, ())
+    return Routing(topology, addresses, ordered(addresses), switch, routes[switch], program, {}, sets).entry_to(
+        host, ports
+    )
 
 
 def same_thresholds(topology: Topology, thresholds: Thresholds) -> dict[PortName, Thresholds]:
@@ -121,6 +141,7 @@ class _Network:
     watching: bool
     shared: Shared
     """Many switches have the same route to a host: one value for all of them."""
+    others: Mapping[str, tuple[Ports, ...]]
 
     def plan(self, switch: str, has: SwitchProgram, routes: SwitchRoutes) -> SwitchPlan:
         """Plan one switch."""
@@ -131,7 +152,8 @@ class _Network:
         entities: list[Entity] = []
         tables: list[str] = []
         if has.routes is not None:
-            routing = Routing(self.topology, self.addresses, self.by_address, switch, routes, has.routes, self.shared)
+            network = self.topology, self.addresses, self.by_address
+            routing = Routing(*network, switch, routes, has.routes, self.shared, self.others.get(switch, ()))
             entities += routing.entities(watching=self.watching)
             tables.append(has.routes.table)
             if has.routes.is_said and has.fills(ECMP_SEEDS):

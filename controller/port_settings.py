@@ -83,7 +83,7 @@ def red_curves(
 
 def host_rates_bps(topology: Topology) -> list[int]:
     """Rates of the links to hosts, in ascending order."""
-    attached = (topology.links[port.link_index] for _, port in topology.attachments.values())
+    attached = (topology.links[port.link_index] for ends in topology.interfaces.values() for _, port in ends)
     return sorted({link.rate_bps for link in attached})
 
 

@@ -5,7 +5,7 @@ from 1 in the order of their ports.
 """
 
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TypeAlias
@@ -70,6 +70,8 @@ class Routing:
     routes: SwitchRoutes
     table: RouteTable
     shared: Shared
+    others: tuple[tuple[int, ...], ...] = ()
+    """Sets of ports that routes take while a link is down."""
 
     def entities(self, *, watching: bool) -> Iterator[Entity]:
         """Everything that the route table and its action profile hold."""
@@ -100,22 +102,36 @@ class Routing:
         """The sets of ports that some host is reached by."""
         ways, ids = self.routes.numbered()
         # `np.unique` would import masked arrays.
-        return [ways[number] for number in np.flatnonzero(np.bincount(ids)).tolist()]
+        return [ways[number] for number in np.flatnonzero(np.bincount(ids)).tolist() if ways[number]]
 
     def _group_ids(self) -> dict[tuple[int, ...], int]:
-        sets = sorted({ports for ports in self._used if len(ports) > 1}) if self.table.groups else ()
+        used = (*self._used, *self.others)
+        sets = sorted({ports for ports in used if len(ports) > 1}) if self.table.groups else ()
         return {ports: index + 1 for index, ports in enumerate(sets)}
 
     def _entries(self) -> Iterator[Entry]:
-        """A route for each prefix or host; the first of equal paths where the table has no groups."""
+        """A route for each prefix or host that there is a way to."""
         group_ids = self._group_ids()
         for place, ports, host in self._by_prefix() if self.table.takes_prefixes else self._by_host():
-            if ports in group_ids:
-                yield self._entry(place, (GroupRef, group_ids[ports]))
-            elif self.table.profile is not None:
-                yield self._entry(place, (MemberRef, ports[0]))
-            else:
-                yield self._entry(place, self._call(ports[0], host))
+            if ports:
+                yield self._route(place, ports, host, group_ids)
+
+    def _route(
+        self, place: _Place, ports: tuple[int, ...], host: str | None, group_ids: Mapping[tuple[int, ...], int]
+    ) -> Entry:
+        """The entry of a route; the first of equal paths where the table has no groups."""
+        if ports in group_ids:
+            return self._entry(place, (GroupRef, group_ids[ports]))
+        if self.table.profile is not None:
+            return self._entry(place, (MemberRef, ports[0]))
+        return self._entry(place, self._call(ports[0], host))
+
+    def entry_to(self, host: str, ports: tuple[int, ...]) -> Entry:
+        """The route of one host alone by these ports, which some route takes."""
+        address = self.addresses.hosts[host]
+        (value, length) = self._place(address)
+        place = (value, self.table.key_bits if length is not None else None)
+        return self._route(place, ports, host, self._group_ids())
 
     def _entry(self, place: _Place, action: ActionCall | tuple[type[GroupRef | MemberRef], int]) -> Entry:
         """The entry of a place; looked up by numbers, which are hashed faster than entities."""

@@ -90,7 +90,7 @@ def _classes(topology: Topology) -> dict[str, str]:
 
 def _layers(topology: Topology) -> dict[str, int]:
     """Each switch's distance from the nearest host; a switch that no host reaches is one beyond the last."""
-    here = {switch for switch, _ in topology.attachments.values()}
+    here = {switch for ends in topology.interfaces.values() for switch, _ in ends}
     layers: dict[str, int] = {}
     layer = 1
     while here:

@@ -154,6 +154,7 @@ FlowSpec = TypedDict(
         "deadline": NotRequired[DeadlineSpec | None],
         "dst": str,
         "id": int,
+        "interface": NotRequired[int | None],
         "priority": NotRequired[int],
         "size_bytes": NotRequired[int | None],
         "src": str,
@@ -219,22 +220,16 @@ class HeadersRecordSpec(TypedDict):
     """Packets of each host that are kept; later ones are counted and left out."""
 
 
-class HostSpec(TypedDict):
-    """A host with one network interface."""
+class HostWaySpec(TypedDict):
+    """The interfaces that lead from one host to others."""
 
-    gateway_mac: NotRequired[str]
-    """Address that it sends to: what a first-hop switch expects, known without ARP."""
-    ipv4: str
-    """Its address, unique."""
-    mac: str
-    """Its address, `aa:bb:cc:dd:ee:ff`."""
-    name: str
-    """Name, unique among all nodes."""
-    prefix_len: NotRequired[int]
+    interfaces: list[list[int]]
     """
-    Length of its network's prefix, 0 to 32: hosts in it are sent to by their own address in place of the
-    gateway's. With 32 there are none.
+    Ports of interfaces in groups: flows are spread over the first group that has an interface whose link
+    is up.
     """
+    to: NotRequired[list[str]]
+    """Names of the hosts."""
 
 
 IntRoom: TypeAlias = Literal["push", "hs_fixed"]
@@ -252,6 +247,13 @@ class IntTable(TypedDict):
     """Nanoseconds of one tick of the switches' timestamps."""
     unit_shift: int
     """Log2 of the multiplier of both units."""
+
+
+class InterfaceSpec(TypedDict):
+    """A further interface of a host, which has the host's addresses."""
+
+    gateway_mac: NotRequired[str]
+    """Address that it sends to, as the host's."""
 
 
 IpVersion: TypeAlias = Literal[4, 6]
@@ -331,6 +333,15 @@ class PacketsSpec(TypedDict):
     """Class that PFC (IEEE 802.1Qbb) pauses it by, 0 to 7."""
     start_ns: NotRequired[int]
     """When the first one is due."""
+
+
+class PairRttsSpec(TypedDict):
+    """The base round-trip time of each pair of hosts, in groups of hosts that have the same ones."""
+
+    groups: list[list[str]]
+    """Names of the hosts; each is in one group."""
+    rtt_ns: list[list[int]]
+    """By the group of the sender and that of the receiver."""
 
 
 class PairSpec(TypedDict):
@@ -768,6 +779,31 @@ class CollectiveSpec(TypedDict):
     """Steps that a rank may be ahead of what it received; more than 1 in all-to-all only."""
 
 
+class HostSpec(TypedDict):
+    """A host, with one network interface unless `interfaces` has more."""
+
+    gateway_mac: NotRequired[str]
+    """Address that it sends to: what a first-hop switch expects, known without ARP."""
+    interfaces: NotRequired[list[InterfaceSpec]]
+    """Interfaces beyond port 0, in the order of their ports from 1 on."""
+    ipv4: str
+    """Its address, unique."""
+    mac: str
+    """Its address, `aa:bb:cc:dd:ee:ff`."""
+    name: str
+    """Name, unique among all nodes."""
+    prefix_len: NotRequired[int]
+    """
+    Length of its network's prefix, 0 to 32: hosts in it are sent to by their own address in place of the
+    gateway's. With 32 there are none.
+    """
+    ways: NotRequired[list[HostWaySpec]]
+    """
+    Which interfaces lead to which hosts; one without `to` is for all that no other names. Without any, all
+    interfaces lead to every host.
+    """
+
+
 class GivenMatrix(TypedDict):
     """Given: one matrix for every seed."""
 
@@ -1170,6 +1206,8 @@ class NetworkSpec(TypedDict):
     """
     hosts: list[HostSpec]
     """Hosts; they come after the switches in ties."""
+    interface_seed: NotRequired[int]
+    """Varies how hosts with several interfaces spread their flows."""
     jobs: NotRequired[list[JobSpec]]
     """Operations that wait for each other; their flows are numbered after those of collectives."""
     limits: LimitsSpec
@@ -1178,6 +1216,8 @@ class NetworkSpec(TypedDict):
     """Links, each between two ends that no other link uses."""
     packets: NotRequired[list[PacketsSpec]]
     """The user's packets, which belong to no flow."""
+    pair_rtts: NotRequired[PairRttsSpec | None]
+    """Base round-trip times of pairs, which RDMA-like senders take in place of `base_rtt_ns`."""
     pairs: NotRequired[list[PairsSpec]]
     """
     Traffic between pairs of hosts, drawn anew for each

@@ -32,6 +32,8 @@ class HostAddress:
     ipv4: int
     mac: int
     gateway_mac: int
+    further_macs: tuple[int, ...] = ()
+    """Gateways of its links beyond the first, in order."""
     prefix_len: int = 32
     """Of its network: a host in it is sent to by its own MAC address, and not by the gateway's."""
 
@@ -71,6 +73,9 @@ def plan_addresses(topology: Topology) -> AddressPlan:
         plan.hosts[host.name] = HostAddress(
             ipv4=_HOST_IPV4_BASE + number if own is None else int(own.ip),
             mac=_HOST_MAC_BASE + index + 1 if host.mac is None else _mac(host.mac),
+            further_macs=tuple(plan.port_mac(there, its.number) for there, its in topology.interfaces[host.name][1:])
+            if host.gateway_mac is None
+            else (_mac(host.gateway_mac),) * (len(topology.interfaces[host.name]) - 1),
             gateway_mac=plan.port_mac(switch, port.number) if host.gateway_mac is None else _mac(host.gateway_mac),
             prefix_len=32 if own is None else own.network.prefixlen,
         )

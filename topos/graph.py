@@ -2,7 +2,7 @@
 
 Invariants (kept by `check_graph`, which `Topology` runs on construction):
 every link joins two different known nodes, at least one of the two a switch; links between the same two switches are
-alike in all but their ports; a host has exactly one link; names are unique over hosts and switches; all counts stay
+alike in all but their ports; a host has at least one link; names are unique over hosts and switches; all counts stay
 within the limits below.
 
 A link may say which ports it takes; a switch numbers its other links with the lowest numbers left, from 1 on, in the
@@ -34,6 +34,7 @@ MAX_PORTS_PER_SWITCH = 509
 MAX_RATE_BPS = 16_000_000_000_000
 # A geostationary hop is 140 ms; ten seconds is a mistake.
 MAX_DELAY_NS = 10_000_000_000
+MAX_INTERFACES = 64
 # `enq_qdepth` is 19 bits wide.
 MAX_QUEUE_PKTS = (1 << 19) - 1
 MAX_FRAMING_BYTES = 256
@@ -54,7 +55,9 @@ class Node(BaseModel):
 
 
 class Host(Node):
-    """An end system with one network interface.
+    """An end system, with a network interface for each of its links; it forwards nothing.
+
+    All interfaces have the same addresses. They are numbered from 0 in the order of the links.
 
     Addresses are planned (`topos.addresses`) where the description has none. `ipv4` has the form `10.0.1.1/24`; what
     lies in that network is sent to its own MAC address, anything else, and all where there is no length, to
@@ -197,12 +200,23 @@ class Topology:
 
     @cached_property
     def attachments(self) -> Mapping[str, tuple[str, Port]]:
-        """For each host in order: the switch it hangs on and that switch's port towards it."""
-        found: dict[str, tuple[str, Port]] = {}
+        """For each host in order: the switch that its first link leads to and that switch's port towards it."""
+        return {host: found[0] for host, found in self.interfaces.items()}
+
+    @cached_property
+    def interfaces(self) -> Mapping[str, tuple[tuple[str, Port], ...]]:
+        """For each host in order, and for each of its links in order: the switch there and its port towards it."""
+        found: dict[str, list[tuple[str, Port]]] = {name: [] for name in self.host_names}
         for switch, ports in self.ports.items():
             for port in ports:
-                found[port.peer] = (switch, port)
-        return {name: found[name] for name in self.host_names}
+                if port.peer in found:
+                    found[port.peer].append((switch, port))
+        return {host: tuple(sorted(ends, key=lambda end: end[1].link_index)) for host, ends in found.items()}
+
+    @cached_property
+    def has_several_links(self) -> bool:
+        """Whether some host has more than one link."""
+        return any(len(ends) > 1 for ends in self.interfaces.values())
 
     @cached_property
     def pods(self) -> tuple[tuple[str, ...], ...]:
@@ -392,15 +406,15 @@ def _check_addresses(hosts: tuple[Host, ...]) -> Iterable[Problem]:
 
 
 def _check_degrees(hosts: tuple[Host, ...], switches: tuple[Switch, ...], links: tuple[Link, ...]) -> Iterable[Problem]:
-    """One link per host, no more links at a switch than it has ports."""
+    """A link for each host, no more links at a node than it may have."""
     degree = {node.name: 0 for node in (*hosts, *switches)}
     for link in links:
         degree[link.a] += 1
         degree[link.b] += 1
     for index, host in enumerate(hosts):
-        if degree[host.name] != 1:
+        if not 1 <= degree[host.name] <= MAX_INTERFACES:
             cause = f"{host.name!r} has {degree[host.name]} links"
-            yield Problem(f"hosts[{index}]", cause, "a host has exactly one link, to its switch")
+            yield Problem(f"hosts[{index}]", cause, f"a host has 1 to {MAX_INTERFACES} links, to switches")
     for index, switch in enumerate(switches):
         if degree[switch.name] > MAX_PORTS_PER_SWITCH:
             cause = f"{switch.name!r} has {degree[switch.name]} links"

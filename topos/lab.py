@@ -289,7 +289,7 @@ def _links(lab: LabNetwork) -> Iterator[Problem]:
         yield from _measures(place, link)
     for name, count in degree.items():
         if count != 1:
-            yield Problem(f"hosts.{name}", f"has {count} links", "a host has exactly one link, to its switch")
+            yield Problem(f"hosts.{name}", f"has {count} links", "in a lab, a host has exactly one link, to its switch")
 
 
 def _measures(place: str, link: LabLink) -> Iterator[Problem]:

@@ -1,6 +1,7 @@
 """What paths between two hosts are like: delays and rates of their links, for ideal completion times and thresholds.
 
-Where there are several shortest paths, `between` and `longest_rtt_ns` take the one by the lowest ports.
+Where there are several shortest paths, `between` and `longest_rtt_ns` take the one by the lowest ports, and the first
+of a sender's links that leads there.
 """
 
 from collections.abc import Iterator, Mapping
@@ -8,6 +9,7 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from topos.graph import Link, Topology
+from topos.host_ways import HostWays
 from topos.longest_paths import longest_cost
 from topos.routes import Routes, shortest_routes
 
@@ -52,7 +54,8 @@ class Paths:
         self._by_capacity = by_capacity
         self._found: dict[tuple[str, str], Path] = {}
         self._ways: dict[tuple[str, str], tuple[Path, ...]] = {}
-        self._onward: dict[tuple[str, str], tuple[Path, ...]] = {}
+        self._onward: dict[tuple[str, tuple[str, ...]], tuple[tuple[str, Path], ...]] = {}
+        self.host_ways = HostWays(topology)
 
     @cached_property
     def routes(self) -> Routes:
@@ -67,7 +70,7 @@ class Paths:
         return result
 
     def _search(self, src: str, dst: str) -> Path:
-        here, port = self._topology.attachments[src]
+        here, port = self._topology.interfaces[src][self.host_ways.groups(src, dst)[0][0]]
         links = [self._topology.links[port.link_index]]
         while here != dst:
             step = self._topology.port(here, self.routes[here][dst][0])
@@ -82,26 +85,33 @@ class Paths:
         """
         result = self._ways.get((src, dst))
         if result is None:
-            (here, out), (home, into) = self._topology.attachments[src], self._topology.attachments[dst]
-            first, last = (self._topology.links[port.link_index] for port in (out, into))
-            between = self._between_switches(here, home, dst)
-            result = self._ways[src, dst] = tuple(Path((first, *way.links, last)) for way in between)
+            own, links = self._topology.interfaces[src], self._topology.links
+            into = {switch: links[port.link_index] for switch, port in reversed(self._topology.interfaces[dst])}
+            home = tuple(reversed(into))
+            found = {
+                path.kind: path
+                for here, out in (own[place] for place in self.host_ways.groups(src, dst)[0])
+                for end, way in self._between_switches(here, home, dst)
+                for path in (Path((links[out.link_index], *way.links, into[end])),)
+            }
+            result = self._ways[src, dst] = tuple(found.values())
         return result
 
-    def _between_switches(self, here: str, home: str, dst: str) -> tuple[Path, ...]:
-        """Ways between two switches, on which all hosts of the second are reached."""
-        if here == home:
-            return (Path(()),)
+    def _between_switches(self, here: str, home: tuple[str, ...], dst: str) -> tuple[tuple[str, Path], ...]:
+        """Ways from a switch to those of a home, each with the one it ends at; all hosts there are reached so."""
+        if here in home:
+            return ((here, Path(())),)
         result = self._onward.get((here, home))
         if result is None:
-            kinds: dict[tuple[Kind, ...], Path] = {}
+            kinds: dict[str, dict[tuple[Kind, ...], Path]] = {}
             for number in self.routes[here][dst]:
                 step = self._topology.port(here, number)
                 link = self._topology.links[step.link_index]
-                for way in self._between_switches(step.peer, home, dst):
+                for end, way in self._between_switches(step.peer, home, dst):
                     longer = Path((link, *way.links))
-                    kinds.setdefault(longer.kind, longer)
-            best = sorted(_unbeaten(kinds), key=lambda way: way.delay_ns)[:MAX_WAYS]
+                    kinds.setdefault(end, {}).setdefault(longer.kind, longer)
+            unbeaten = ((end, way) for end, ways in kinds.items() for way in _unbeaten(ways))
+            best = sorted(unbeaten, key=lambda way: way[1].delay_ns)[:MAX_WAYS]
             result = self._onward[here, home] = tuple(best)
         return result
 

@@ -5,12 +5,17 @@ switches and hosts as described, ports ascending; the result depends on nothing 
 
 By capacity (weighted ECMP, docs/algorithms/topologies.md#wcmp), a set holds each port as often as its weight says.
 
-Hosts on one switch share the ways there, so a network's routes are held by switch and home of the destination: 8,192
-hosts behind 1,280 switches have ten million routes, but 655,360 ways, of which few differ.
+Hosts on one switch, or on the same switches, share the ways there: the switches of a host's links are its home. So a
+network's routes are held by switch and home of the destination: 8,192 hosts behind 1,280 switches have ten million
+routes, but 655,360 ways, of which few differ.
+
+Where hosts have several links, a switch may have no way to some of them (an NVSwitch to other servers): the set is
+empty, and no host sends what is for them there.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from math import gcd
 from typing import TypeAlias
 
@@ -20,7 +25,7 @@ import numpy.typing as npt
 from topos.errors import fail
 from topos.graph import Topology
 
-_FAR = np.iinfo(np.int16).max
+FAR = np.iinfo(np.int16).max
 """More links than any path has."""
 _UNBOUNDED_BPS = 1 << 62
 """Of a switch to its own hosts: their links are no part of a choice between ways."""
@@ -35,10 +40,10 @@ Ports: TypeAlias = tuple[int, ...]
 
 
 class SwitchRoutes(Mapping[str, Ports]):
-    """Routes of one switch: host name -> egress ports, ascending; hosts in order."""
+    """Routes of one switch: host name -> egress ports, ascending, none where there is no way; hosts in order."""
 
-    def __init__(self, network: "_Homes", own: int | None, ways: Sequence[Ports], way_of_home: Ids) -> None:
-        """`own` is the switch's number among the homes; `way_of_home` has the place in `ways` of each home."""
+    def __init__(self, network: "Homes", own: Mapping[str, Ports], ways: Sequence[Ports], way_of_home: Ids) -> None:
+        """`own` has the ports to the switch's own hosts; `way_of_home` has the place in `ways` of each home."""
         self._network = network
         self._own = own
         self._ways = ways
@@ -46,8 +51,9 @@ class SwitchRoutes(Mapping[str, Ports]):
 
     def __getitem__(self, host: str) -> Ports:
         """The ports towards a host; raises KeyError for an unknown one."""
-        home, port = self._network.of_host[host]
-        return (port,) if home == self._own else self._ways[int(self._way_of_home[home])]
+        if (own := self._own.get(host)) is not None:
+            return own
+        return self._ways[int(self._way_of_home[self._network.of_host[host]])]
 
     def __iter__(self) -> Iterator[str]:
         return iter(self._network.of_host)
@@ -56,21 +62,19 @@ class SwitchRoutes(Mapping[str, Ports]):
         return len(self._network.of_host)
 
     def by_home(self) -> tuple[Sequence[Ports], Ids]:
-        """The distinct sets of ports, and by switch with hosts, in the order of its first one, the number of its own.
+        """The distinct sets of ports, and by home, in the order of its first host, the number of its own.
 
-        The switch's own set is empty: each host there has a port.
+        The set is empty at the home's own switches, where each host has ports, and where there is no way.
         """
         return self._ways, self._way_of_home
 
     def numbered(self) -> tuple[list[Ports], Ids]:
         """The distinct sets of ports, and for each host in order the number of its own."""
         ids = self._way_of_home[self._network.homes]
-        if self._own is None:
-            return list(self._ways), ids
         ways = list(self._ways)
-        mine = np.flatnonzero(self._network.homes == self._own)
-        ids[mine] = np.arange(len(ways), len(ways) + len(mine), dtype=np.int32)
-        ways.extend((int(port),) for port in self._network.ports[mine])
+        for host, ports in self._own.items():
+            ids[self._network.places[host]] = len(ways)
+            ways.append(ports)
         return ways, ids
 
 
@@ -79,52 +83,74 @@ Routes: TypeAlias = Mapping[str, SwitchRoutes]
 
 
 @dataclass(frozen=True)
-class _Homes:
-    """Where hosts hang: by name the number of the switch among those with hosts, and its port; as arrays in order."""
+class Homes:
+    """Where hosts hang: by name the number of its home among homes; as an array in order."""
 
-    of_host: Mapping[str, tuple[int, int]]
-    names: tuple[str, ...]
-    """Switches with hosts, in the order of their first ones."""
+    of_host: Mapping[str, int]
+    switches: tuple[tuple[str, ...], ...]
+    """Of each home, in the order of their first hosts."""
     homes: Ids
-    ports: Ids
+
+    @cached_property
+    def places(self) -> Mapping[str, int]:
+        """Place of each host among hosts."""
+        return {host: place for place, host in enumerate(self.of_host)}
 
 
-def shortest_routes(topology: Topology, *, by_capacity: bool = False) -> Routes:
-    """Routes of every switch to every host; raises TopologyError where a switch cannot reach a host.
+def homes_of(topology: Topology) -> Homes:
+    """The homes of a topology's hosts."""
+    numbers: dict[tuple[str, ...], int] = {}
+    of_host = {
+        host: numbers.setdefault(tuple(dict.fromkeys(switch for switch, _ in ends)), len(numbers))
+        for host, ends in topology.interfaces.items()
+    }
+    return Homes(of_host, tuple(numbers), np.array(list(of_host.values()), dtype=np.int32))
+
+
+def shortest_routes(topology: Topology, *, by_capacity: bool = False, check: bool = True) -> Routes:
+    """Routes of every switch to every host; raises TopologyError where a switch cannot reach a host, unless unchecked.
 
     By capacity, ports have weights: the bits per second that reach the destination's switch through each.
     """
-    homes = _homes(topology)
+    homes = homes_of(topology)
     number = {name: index for index, name in enumerate(topology.switch_names)}
-    hops = _distances(topology, number, [number[name] for name in homes.names])
-    _check_reached(topology, homes, hops)
-    own = {name: index for index, name in enumerate(homes.names)}
+    hops = _distances(topology, number, [[number[name] for name in home] for home in homes.switches])
+    if check:
+        _check_reached(topology, homes, hops)
+    own = _own_hosts(topology)
     capacities = _capacities(topology, number, hops) if by_capacity else None
     return {
-        switch: SwitchRoutes(homes, own.get(switch), *_ways(topology, switch, number, hops, capacities))
+        switch: SwitchRoutes(homes, own[switch], *_ways(topology, switch, number, hops, capacities))
         for switch in topology.switch_names
     }
 
 
-def _homes(topology: Topology) -> _Homes:
-    numbers: dict[str, int] = {}
-    of_host = {
-        host: (numbers.setdefault(switch, len(numbers)), port.number)
-        for host, (switch, port) in topology.attachments.items()
-    }
-    pairs = np.array(list(of_host.values()), dtype=np.int32).reshape(-1, 2)
-    return _Homes(of_host, tuple(numbers), pairs[:, 0], pairs[:, 1])
+def _own_hosts(topology: Topology) -> Mapping[str, Mapping[str, Ports]]:
+    """By switch: the hosts there in order, with the ports towards them."""
+    found: dict[str, dict[str, Ports]] = {switch: {} for switch in topology.switch_names}
+    for host, ends in topology.interfaces.items():
+        for switch, port in ends:
+            found[switch][host] = (*found[switch].get(host, ()), port.number)
+    return found
 
 
-def _distances(topology: Topology, number: Mapping[str, int], targets: Sequence[int]) -> Distances:
-    """Links from every switch (column) to each target (row), found layer by layer for all targets at once."""
+def host_hops(topology: Topology) -> tuple[Homes, Distances]:
+    """The homes, and the links between each home (row) and each switch (column); `FAR` without a way."""
+    homes = homes_of(topology)
+    number = {name: index for index, name in enumerate(topology.switch_names)}
+    return homes, _distances(topology, number, [[number[name] for name in home] for home in homes.switches])
+
+
+def _distances(topology: Topology, number: Mapping[str, int], targets: Sequence[Sequence[int]]) -> Distances:
+    """Links from every switch (column) to each set of targets (row), found layer by layer for all at once."""
     heads, tails = _edges(topology, number)
-    hops = np.full((len(targets), len(number)), _FAR, dtype=np.int16)
-    hops[np.arange(len(targets)), targets] = 0
+    hops = np.full((len(targets), len(number)), FAR, dtype=np.int16)
+    for row, switches in enumerate(targets):
+        hops[row, switches] = 0
     for distance in range(len(number)):
         # Edges that end in the last layer, by target, whose beginnings are not reached yet.
         found = hops[:, heads] == distance
-        found &= hops[:, tails] == _FAR
+        found &= hops[:, tails] == FAR
         rows, edges = np.nonzero(found)
         if len(rows) == 0:
             break
@@ -159,19 +185,31 @@ def _capacities(topology: Topology, number: Mapping[str, int], hops: Distances) 
     return found
 
 
-def _check_reached(topology: Topology, homes: _Homes, hops: Distances) -> None:
-    """Raise TopologyError that names the first switch and host without a path, and how many pairs have none."""
-    if not (hops == _FAR).any():
+def _check_reached(topology: Topology, homes: Homes, hops: Distances) -> None:
+    """Raise TopologyError that names the first switch and host without a path, and how many pairs have none.
+
+    Where hosts have several links, another of them may lead there: then each host must reach each other one.
+    """
+    if not (hops == FAR).any():
         return
+    remedy = "connect the parts of the network with a link"
+    if topology.has_several_links:
+        number = {name: index for index, name in enumerate(topology.switch_names)}
+        of_home = np.array([hops[:, [number[name] for name in home]].min(axis=1) for home in homes.switches])
+        pairs = np.argwhere(of_home == FAR)
+        if len(pairs) == 0:
+            return
+        by_home = {home: host for host, home in reversed(tuple(homes.of_host.items()))}
+        src, dst = (by_home[int(home)] for home in pairs[0])
+        raise fail(f"host {src!r}", f"cannot reach host {dst!r}", remedy)
     apart = [
         (switch, host)
-        for host, (home, _) in homes.of_host.items()
+        for host, home in homes.of_host.items()
         for index, switch in enumerate(topology.switch_names)
-        if hops[home, index] == _FAR
+        if hops[home, index] == FAR
     ]
     switch, host = apart[0]
     more = f", nor do {len(apart) - 1} other pairs of a switch and a host have a path" if apart[1:] else ""
-    remedy = "connect the parts of the network with a link"
     raise fail(f"switch {switch!r}", f"cannot reach host {host!r}{more}", remedy)
 
 

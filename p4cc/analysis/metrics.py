@@ -27,6 +27,7 @@ from p4cc.analysis.queues import queue_stats
 from p4cc.analysis.slowdown import BIN_SCHEMA, SUMMARY_BINS, TABLE_BINS, by_size, with_slowdowns
 from p4cc.analysis.tables import ALGORITHM
 from topos import plan_addresses
+from topos.host_ways import HostWays
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -166,8 +167,9 @@ def _named(topology: Topology) -> Callable[[pa.Table], pa.Table]:
 
 
 def _rates(topology: Topology) -> dict[str, int]:
-    """Rates of the hosts' links."""
-    return {host: topology.links[port.link_index].rate_bps for host, (_, port) in topology.attachments.items()}
+    """Rates of the hosts' links; together, where several lead to most others."""
+    ways = HostWays(topology)
+    return {host: ways.rate_bps(host) for host in topology.host_names}
 
 
 def goodput_bins(windows: pl.DataFrame, interval_ns: int) -> pl.DataFrame:

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from topos import Topology
 
 End = tuple[str, int]
-"""A node and its port; 0 of a host."""
+"""A node and its port; a host's are numbered from 0 in the order of its links."""
 MAX_TITLE = 500
 """Characters of the title and of the case's name that a file's comment takes."""
 
@@ -38,7 +38,8 @@ def plan_captures(case: Case, topology: Topology) -> spec.RecordSpec:
 def captured_ends(patterns: list[str], topology: Topology, place: str) -> list[End]:
     """Ends that patterns name, each once: those of switches, then hosts, in the topology's order; raises UserError."""
     ports = [(switch, port.number) for switch in topology.switch_names for port in topology.ports[switch]]
-    ends: list[End] = [*ports, *((host, 0) for host in topology.host_names)]
+    of_hosts = [(host, number) for host, links in topology.interfaces.items() for number in range(len(links))]
+    ends: list[End] = [*ports, *of_hosts]
     chosen: set[End] = set()
     for pattern in patterns:
         found = [end for end in ends if _fits(end, pattern)]

@@ -296,14 +296,7 @@ def _topology(file: Path, found: Format, place: Callable[[Path], str]) -> _Netwo
         text = read_text(file, "topology")
         if found == HTSIM_TOPOLOGY:
             return _Network(document, read_htsim_topology(text, str(file)))
-        nvswitches = found == _NS3[5] and _nvswitches(text)
-        topology = read_ns3_topology(text, str(file), without_nvswitches=nvswitches)
-        return _Network({**document, **({"nvswitches": "leave_out"} if nvswitches else {})}, topology)
-
-
-def _nvswitches(text: str) -> bool:
-    """Whether a topology of SimAI has any: the third number."""
-    return text.split(maxsplit=3)[2].strip("0") != ""
+        return _Network(document, read_ns3_topology(text, str(file)))
 
 
 def _usual(file: Path, found: Format, flows: _Flows) -> _Network:
@@ -334,7 +327,8 @@ def _scenario(file: Path, found: Format, network: _Network, traffic: dict[str, A
     """A scenario around a network and its traffic; raises UserError for a network in parts."""
     topology = network.topology
     title = f"{file.name}, {found.what}"
-    rate_bps = max(topology.links[port.link_index].rate_bps for _, port in topology.attachments.values())
+    links = [port.link_index for ends in topology.interfaces.values() for _, port in ends]
+    rate_bps = max(topology.links[link].rate_bps for link in links)
     with _with_format(found, file):
         bdp_bytes = rate_bps * Paths(topology).longest_rtt_ns(_PACKET_BYTES) // (8 * 10**9)
     red = {"k_min_bytes": max(1, bdp_bytes // 5), "k_max_bytes": max(2, bdp_bytes * 4 // 5), "p_max": 1.0}

@@ -44,7 +44,6 @@ _ONLY = {
     "ENABLE_PFC": (1, "switches without PFC"),
     "USE_DYNAMIC_PFC_THRESHOLD": (1, "a fixed PFC threshold"),
     "ERROR_RATE_PER_LINK": (0, "one error rate for all links; the topology file has one for each"),
-    "GLOBAL_T": (1, "a base round-trip time for each pair of hosts"),
     "RATE_BOUND": (1, "windows without a bound by the rate"),
     "SAMPLE_FEEDBACK": (0, "feedback on some packets only"),
 }
@@ -182,6 +181,7 @@ def import_config(file: Path, place: Callable[[Path], str]) -> ImportedConfig:
             "ack_every": max(1, -(-int(config.number("L2_ACK_INTERVAL", default="1")) // max(1, payload))),
             **_recovery(config),
             "ack_class": 3,
+            **({} if config.number("GLOBAL_T", default="1") else {"base_rtt": "pair"}),
         },
         "variants": [{"name": sender["name"], "rate_control": sender}],
         **_faults(config, topology),

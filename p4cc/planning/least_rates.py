@@ -6,6 +6,7 @@ from collections import Counter
 from typing import TYPE_CHECKING
 
 from p4cc.digits import digits
+from topos.host_ways import HostWays
 from topos.units import shown
 
 if TYPE_CHECKING:
@@ -28,7 +29,8 @@ def least_rate_warnings(
     `senders` are those of the case, by the names that flows have for them.
     """
     controls = {name: sender.rate_control for name, sender in senders.items() if sender.rate_control is not None}
-    rates_bps = {host: topology.links[port.link_index].rate_bps for host, (_, port) in topology.attachments.items()}
+    ways = HostWays(topology)
+    rates_bps = {host: ways.rate_bps(host) for host in topology.host_names}
     paced = (flow for flow in traffic.flows if flow["algorithm"] in controls)
     sums_bps: Counter[tuple[str, int]] = Counter()
     counts: Counter[tuple[str, int]] = Counter()

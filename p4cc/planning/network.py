@@ -23,6 +23,7 @@ from controller import (
 )
 from controller.ecn import CODEPOINTS, THRESHOLDS
 from controller.features import FLOWLET_GAPS
+from controller.plan import route_of
 from controller.red import WRED_FILTER
 from controller.route_table import ROUTES
 from controller.units import cells_by_port
@@ -39,6 +40,7 @@ from p4cc.planning.packet_sizes import ideals, most_bytes, packet_sizes
 from p4cc.planning.programs import compiled_sources, find_program
 from p4cc.planning.record import plan_record
 from p4cc.planning.slow_receivers import slow_receivers
+from p4cc.planning.reroutes import Reroute, other_sets, plan_reroutes
 from p4cc.planning.switch_features import FeaturePlanner
 from p4cc.planning.switch_programs import plan_programs
 from p4cc.planning.timeouts import path_times
@@ -67,6 +69,7 @@ if TYPE_CHECKING:
     from p4cc.scenario.timeouts import PathTimes
     from p4cc.user_algorithms.load import UserSender
     from topos import Ideal
+    from topos.host_ways import Way
 
 Ports = dict[tuple[str, str], Thresholds]
 """Thresholds by switch and neighbour; a port that is not there never marks."""
@@ -125,6 +128,7 @@ def plan_case(
         ecn = EcnSettings(planner.profile, ports, planner.cells()) if marks else None
         of_senders = list(planner.check_fit(ports))
         features = planner.features().features(programs.roles)
+        reroutes = planner.reroutes()
         switches = plan_network(
             planner.topology,
             ecn,
@@ -133,9 +137,11 @@ def plan_case(
             watching=bool(case.scenario.faults),
             programs=programs.by_switch,
             routes=planner.paths.routes,
+            others=other_sets(reroutes),
         )
         _check_deflection(case, planner.topology, schema_of)
-        changes = plan_changes(case.scenario, planner.topology, scenario, schema_of)
+        planned = plan_changes(case.scenario, planner.topology, scenario, schema_of)
+        changes = tuple(sorted((*planned, *planner.route_changes(reroutes)), key=lambda one: one.at_ns))
         bfrt_rows = plan_bfrt_rows(case.scenario, planner.topology, scenario, schema_of)
         with_filter = {one.switch for one in switches if WRED_FILTER in one.roles}
         check_restarts(case.scenario, with_filter | bfrt_rows.keys(), scenario)
@@ -261,6 +267,39 @@ class _Planner:
         transport = self.case.scenario.transport
         return transport.mss_bytes if isinstance(transport, RdmaTransport) else self.packet_bytes
 
+    def reroutes(self) -> tuple[Reroute, ...]:
+        """What routes become when links of hosts with several fail; raises UserError."""
+        by_capacity = self.case.scenario.switch.ecmp_weights == "capacity"
+        faults, place = self.case.scenario.faults, str(self.scenario)
+        if all(fault.reroute_ns is None for fault in faults):
+            return ()
+        return plan_reroutes(faults, self.topology, self.paths.routes, by_capacity=by_capacity, place=place)
+
+    def route_changes(self, reroutes: tuple[Reroute, ...]) -> Iterator[TimedChange]:
+        """These routes as entries of the switches' programs, where p4cc fills their route tables."""
+        sets = other_sets(reroutes)
+        for one in reroutes:
+            table = self.programs.by_switch[one.switch].routes
+            if table is not None:
+                where = (one.switch, one.host, one.ports)
+                entry = route_of(self.topology, self.paths.routes, sets, table, where)
+                yield TimedChange(one.at_ns, one.switch, entry, f"{self.scenario} at faults[{one.fault}]")
+
+    def pair_rtts(self) -> spec.PairRttsSpec:
+        """The base round-trip time of each pair of hosts; those with links of one kind to one home are a group."""
+        groups: dict[tuple[object, ...], list[str]] = {}
+        for host, ends in self.topology.interfaces.items():
+            links = ((switch, self.topology.links[port.link_index]) for switch, port in ends)
+            groups.setdefault(tuple((switch, link.rate_bps, link.delay_ns) for switch, link in links), []).append(host)
+        packet_bytes, found = self.base_packet_bytes, list(groups.values())
+
+        def rtt_ns(sources: list[str], destinations: list[str]) -> int:
+            src = sources[0]
+            dst = next((host for host in destinations if host != src), None)
+            return 1 if dst is None else max(1, self.paths.between(src, dst).rtt_ns(packet_bytes))
+
+        return {"groups": found, "rtt_ns": [[rtt_ns(one, other) for other in found] for one in found]}
+
     def ideals(self) -> Mapping[str, Ideal]:
         """Formulas for completion times alone in the network."""
         # A user's program may send each packet where it likes.
@@ -333,6 +372,21 @@ class _Planner:
         scenario = self.case.scenario
         traffic, rtt_ns = self.traffic, self.paths.longest_rtt_ns(self.packet_bytes)
         windows, paced = self._algorithms(traffic, ports)
+        made = self._description(windows, paced, rtt_ns, schema_of)
+        if self.topology.has_several_links:
+            made["interface_seed"] = scenario.switch.ecmp_seed
+        if scenario.rdma_transport is not None and scenario.rdma_transport.base_rtt == "pair":
+            made["pair_rtts"] = self.pair_rtts()
+        return made
+
+    def _description(
+        self,
+        windows: dict[str, spec.SenderConfig],
+        paced: dict[str, spec.RdmaConfig],
+        rtt_ns: int,
+        schema_of: Callable[[str], P4Schema],
+    ) -> spec.NetworkSpec:
+        scenario, traffic = self.case.scenario, self.traffic
         return {
             "switches": self._switches(),
             "hosts": self._hosts(),
@@ -385,6 +439,9 @@ class _Planner:
                 "ipv4": format_ipv4(address.ipv4),
                 "gateway_mac": gateway_mac,
             }
+            if address.further_macs:
+                host["interfaces"] = [{"gateway_mac": format_mac(one)} for one in address.further_macs]
+                host["ways"] = [_way(way) for way in self.paths.host_ways.of(name)]
             if (length := self._prefix_len(address.prefix_len)) != 32:
                 host["prefix_len"] = length
             hosts.append(host)
@@ -496,6 +553,13 @@ class _Planner:
         return algorithm.config({**thresholds, **given}, self.user_algorithms)
 
 
+def _way(way: Way) -> spec.HostWaySpec:
+    made: spec.HostWaySpec = {"interfaces": [list(group) for group in way.groups]}
+    if way.hosts:
+        made["to"] = list(way.hosts)
+    return made
+
+
 def _storm(storm: Storm) -> spec.StormSpec:
     made: spec.StormSpec = {"host": storm.host, "priority": storm.priority, "start_ns": storm.start_ns}
     if storm.end_ns is not None:
@@ -517,17 +581,25 @@ def _fault(fault: Fault) -> spec.FaultSpec:
 
 
 def _links(topology: Topology) -> list[spec.LinkSpec]:
-    def end(node: str, port: int | None) -> spec.EndSpec:
-        return {"node": node} if port is None else {"node": node, "port": port}
+    further = {
+        (host, port.link_index): number
+        for host, ends in topology.interfaces.items()
+        for number, (_, port) in enumerate(ends)
+        if number > 0
+    }
+
+    def end(node: str, port: int | None, index: int) -> spec.EndSpec:
+        number = further.get((node, index)) if port is None else port
+        return {"node": node} if number is None else {"node": node, "port": number}
 
     return [
         {
-            "a": end(link.a, at_a),
-            "b": end(link.b, at_b),
+            "a": end(link.a, at_a, index),
+            "b": end(link.b, at_b, index),
             "rate_bps": link.rate_bps,
             "delay_ns": link.delay_ns,
             "framing_bytes": link.framing_bytes,
             "loss": link.loss,
         }
-        for link, (at_a, at_b) in zip(topology.links, topology.port_numbers, strict=True)
+        for index, (link, (at_a, at_b)) in enumerate(zip(topology.links, topology.port_numbers, strict=True))
     ]

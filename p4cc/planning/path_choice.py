@@ -35,6 +35,7 @@ class PathChoice:
         """The switches that a packet from this port passes."""
         hosts = self._addresses.hosts
         flow = FiveTuple(hosts[src].ipv4, hosts[dst].ipv4, IP_PROTOCOL_UDP, src_port, DESTINATION_PORT)
+        # Which link of several a flow takes is not a matter of its port.
         here, _ = self._topology.attachments[src]
         passed: list[str] = []
         while here != dst:

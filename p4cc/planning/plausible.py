@@ -107,6 +107,9 @@ def _number(algorithm: Algorithm, name: str) -> int:
 
 def _of_link(path: str, value: float) -> Iterator[str]:
     said = f"{path} {value} is {shown(path, value)}"
+    if path.endswith("nvswitch_rate_bps"):
+        # Inside a server there is no Ethernet.
+        return
     if path.endswith("rate_bps"):
         if value < LEAST_RATE_BPS:
             yield f"{said}, slower than any current network; for gigabits write 25G"

@@ -128,9 +128,10 @@ class Sizes:
 class _Reader:
     """Lines of a file; each fault is raised at its line."""
 
-    def __init__(self, path: Path, ranks: int | None) -> None:
+    def __init__(self, path: Path, ranks: int | None, layers: int | None) -> None:
         self._path = path
         self._ranks = ranks
+        self._layers = layers
         self._line = 1
         self._type = ""
         self._keys: dict[str, list[int]] = {}
@@ -146,7 +147,7 @@ class _Reader:
         count = self._number("the number of layers", rows[1][1][0], 1, MAX_LAYERS)
         if count != len(rows) - 2:
             self._fail(f"the file has {len(rows) - 2} of the {count} layers that it promises", "give the whole file")
-        layers = [self._layer(line, words) for line, words in rows[2:]]
+        layers = [self._layer(line, words) for line, words in rows[2:]][: self._layers]
         self._line = rows[0][0]
         return _Instances(self._path, self._sizes()).make(self._program(layers)).check(str(self._path))
 
@@ -369,6 +370,9 @@ class _Instances:
         return self.graph.add({"name": unique, "work": work, "after": list(after)}, place)
 
 
-def read_simai_workload(path: Path, ranks: int | None = None) -> OperationGraph:
-    """The operations of all ranks; `ranks` is their number in a file that does not have it. Raises UserError."""
-    return _Reader(path, ranks).read()
+def read_simai_workload(path: Path, ranks: int | None = None, layers: int | None = None) -> OperationGraph:
+    """The operations of all ranks; `ranks` is their number in a file that does not have it. Raises UserError.
+
+    Of its `layers`, only the first so many are run.
+    """
+    return _Reader(path, ranks, layers).read()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from typing import TYPE_CHECKING
 
 from p4cc.errors import UserError
@@ -27,6 +28,7 @@ def slow_receivers(
     if not given:
         return []
     links = {name: link for link in topology.links for name in (link.a, link.b)}
+    ends = Counter(name for link in topology.links for name in (link.a, link.b))
     lossless = [] if buffer is None else buffer.lossless_priorities
     found: dict[str, spec.SlowReceiverSpec] = {}
     for index, receiver in enumerate(given):
@@ -35,6 +37,12 @@ def slow_receivers(
             if host in found:
                 raise UserError(
                     f"{host} is named twice", place=f"{place}.host", remedy="name each host in one of the entries"
+                )
+            if ends[host] > 1:
+                raise UserError(
+                    f"{host} has several links, and slow receivers have one",
+                    place=f"{place}.host",
+                    remedy="name a host with one link",
                 )
             found[host] = _one(host, receiver, links[host], lossless, most_bytes, place)
     return list(found.values())

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from fnmatch import fnmatchcase
 from typing import TYPE_CHECKING, TypedDict
 
 from p4cc.errors import UserError
@@ -42,6 +43,7 @@ from p4cc.scenario.traffic import (
 from p4cc.scenario.traffic_base import Deadline, own_sender
 from p4cc.scenario.user_packets import UserTraffic
 from topos import shortest_routes
+from topos.host_ways import HostWays
 from topos.loaders.ns3 import host_name, switch_name
 
 if TYPE_CHECKING:
@@ -78,14 +80,14 @@ def plan_traffic(
 
     `headers_of` has the header types of a switch's program, which user packets may name.
     """
-    plan = TrafficPlan()
+    plan, ways = TrafficPlan(), HostWays(topology)
     for position, item in enumerate(case.scenario.traffic_items):
         key = f"traffic[{position}]" if isinstance(case.scenario.traffic, list) else "traffic"
         hosts = Hosts(topology, f"{scenario} at {key}")
         if isinstance(item, UserTraffic):
             plan.packets += UserPackets(scenario, key, hosts, case.scenario.stop_ns, headers_of).sources(item)
         else:
-            _Planner(case, topology, scenario, plan, key, item, hosts).add()
+            _Planner(case, topology, scenario, plan, key, item, hosts, ways).add()
     return plan
 
 
@@ -118,6 +120,7 @@ class _Planner:
     """Place of the item in the scenario."""
     item: FlowItem
     hosts: Hosts
+    host_ways: HostWays
 
     def add(self) -> None:
         """Adds the item's flows."""
@@ -158,7 +161,7 @@ class _Planner:
             case SimaiTraffic() as item:
                 file = find_named(item.file, self.scenario, what="workload", key=f"{self.key}.file")
                 hosts = self.hosts.several("ranks", item.ranks, self.topology.host_names)
-                graph = read_simai_workload(file, len(hosts))
+                graph = read_simai_workload(file, len(hosts), item.layers)
                 self._job(graph, hosts_by_rank(graph, item.ranks, self.hosts, "ranks"))
             case CoflowsTraffic() as item:
                 file = find_named(item.file, self.scenario, what="coflow trace", key=f"{self.key}.file")
@@ -173,7 +176,7 @@ class _Planner:
         destination = self.hosts.one("destination", item.destination, self.topology.roles.receivers)
         sources = self.hosts.several("sources", item.sources, self.topology.roles.senders, apart=destination)
         for source, size in zip(sources, self._shares(item, len(sources)), strict=True):
-            self._flow(source, destination, size, item.start_jitter_ns)
+            self._flow(source, destination, size, item.start_jitter_ns, via=item.via)
 
     def _bulk(self, item: BulkTraffic) -> None:
         destinations = self.hosts.several("destinations", item.destinations, self.topology.roles.receivers)
@@ -193,7 +196,7 @@ class _Planner:
                     "destinations", f"{source!r} would send to itself", "change the order of the hosts"
                 )
             for _ in range(item.flows_per_pair):
-                self._flow(source, destination, item.size_bytes, item.start_jitter_ns, item.close_ns)
+                self._flow(source, destination, item.size_bytes, item.start_jitter_ns, item.close_ns, item.via)
 
     def _rounds(self, item: RoundsTraffic) -> None:
         client = self.hosts.one("client", item.client, self.topology.roles.receivers)
@@ -257,9 +260,8 @@ class _Planner:
     def _rpc_gap_ns(self, item: RpcTraffic, client: str) -> float | None:
         if item.load is None:
             return item.mean_gap_ns
-        port = self.topology.attachments[client][1]
-        rate_bps = self.topology.links[port.link_index].rate_bps
-        return self._within_an_hour(8e9 * item.request_bytes * len(item.shifts) / (rate_bps * item.load), "load")
+        rate_bps = self._rate_bps(client) * item.load
+        return self._within_an_hour(8e9 * item.request_bytes * len(item.shifts) / rate_bps, "load")
 
     def _poisson(self, item: PoissonTraffic) -> None:
         sources = self.hosts.several("sources", item.sources, self.topology.roles.senders)
@@ -387,8 +389,8 @@ class _Planner:
         return gap_ns
 
     def _rate_bps(self, host: str) -> int:
-        """Rate of a host's link."""
-        return self.topology.links[self.topology.attachments[host][1].link_index].rate_bps
+        """Rate of a host's link, or of its links by which it reaches most others."""
+        return self.host_ways.rate_bps(host)
 
     def _pairs(self, item: PairsTraffic) -> None:
         hosts = self.hosts.several("hosts", item.hosts, self.topology.roles.senders)
@@ -548,20 +550,32 @@ class _Planner:
         size_bytes: int | None,
         start_jitter_ns: int,
         close_ns: int | None = None,
+        via: str | None = None,
     ) -> None:
-        common = self._common()
-        self.plan.flows.append(
-            {
-                "id": len(self.plan.flows) + 1,
-                "src": source,
-                "dst": destination,
-                "size_bytes": size_bytes,
-                "start_jitter_ns": start_jitter_ns,
-                "close_ns": close_ns,
-                "class": self.item.label,
-                **common,
-            }
-        )
+        flow: spec.FlowSpec = {
+            "id": len(self.plan.flows) + 1,
+            "src": source,
+            "dst": destination,
+            "size_bytes": size_bytes,
+            "start_jitter_ns": start_jitter_ns,
+            "close_ns": close_ns,
+            "class": self.item.label,
+            **self._common(),
+        }
+        if via is not None:
+            flow["interface"] = self._interface(source, destination, via)
+        self.plan.flows.append(flow)
+
+    def _interface(self, source: str, destination: str, via: str) -> int:
+        """The first of a host's links that leads to a switch of this name and on; raises UserError."""
+        switches = [switch for switch, _ in self.topology.interfaces[source]]
+        leading = {place for group in self.host_ways.groups(source, destination) for place in group}
+        for place, switch in enumerate(switches):
+            if place in leading and fnmatchcase(switch, via):
+                return place
+        known = ", ".join(switches[place] for place in sorted(leading))
+        cause = f"no link of {source!r} on the way to {destination!r} leads to {via!r}"
+        raise self.hosts.error("via", cause, f"name one of {known}")
 
     def _common(self) -> _Common:
         deadline = self.item.deadline

@@ -43,7 +43,7 @@ class UsualWindow:
 def usual_window(topology: Topology, paths: Paths, packet_bytes: int, mss_bytes: int) -> UsualWindow:
     """The window of a network for packets of this size, with segments of this size at most."""
     links = topology.links
-    rate_bps = max(link.rate_bps for _, port in topology.attachments.values() for link in (links[port.link_index],))
+    rate_bps = max(links[port.link_index].rate_bps for ends in topology.interfaces.values() for _, port in ends)
     rtt_ns = paths.longest_rtt_ns(packet_bytes)
     slowest_bps = min(link.rate_bps for link in links)
     in_flight_pkts, slowest_pkts = (

@@ -43,7 +43,7 @@ class PlannedCase:
             return "virtual time waits for a controller"
         if any(fault.switch is not None for fault in self.case.scenario.faults):
             return "a switch restarts, and virtual time waits until it is installed again"
-        if self.case.scenario.changes:
+        if self.plan.changes:
             return "entries are written on the way, and virtual time waits for it"
         return None
 

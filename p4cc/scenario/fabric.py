@@ -250,6 +250,17 @@ class RdmaTransport(Model):
         description="The network's longest round-trip time, including a packet's serialisation time "
         "on each link, if absent.",
     )
+    base_rtt: Literal["longest", "pair"] = Field(
+        default="longest",
+        description="Where `base_rtt_ns` is absent: the longest round-trip time of the network for all senders, or for "
+        "each the one between its two hosts.",
+    )
+
+    @model_validator(mode="after")
+    def _one_base_rtt(self) -> Self:
+        if self.base_rtt == "pair" and self.base_rtt_ns is not None:
+            raise ValueError("base_rtt: pair takes each pair's own time; remove base_rtt_ns")
+        return self
 
     @model_validator(mode="before")
     @classmethod
@@ -275,7 +286,7 @@ class RdmaTransport(Model):
 
         `usual` is what follows from the network where nobody says it.
         """
-        given = {**usual, **self.model_dump(exclude={"kind", "headers"}, exclude_none=True), **changes}
+        given = {**usual, **self.model_dump(exclude={"kind", "headers", "base_rtt"}, exclude_none=True), **changes}
         room = given.pop("int_room")
         cc, receiver = algorithms
         driven = {} if receiver is None else {"receiver": receiver}

@@ -27,6 +27,12 @@ class Fault(Model):
     up_ns: Annotated[int, Field(ge=1, le=MAX_TIME_NS)] | None = Field(
         default=None, description="When it comes up again; if absent, it stays down."
     )
+    reroute_ns: Annotated[int, Field(ge=0, le=MAX_TIME_NS)] | None = Field(
+        default=None,
+        description="For a link of a host with several: time after the link goes down or comes up until the switches' "
+        "routes to that host follow. If absent they never do, and what other switches still send to the "
+        "switch at the dead link is lost. The host itself uses its other links at once.",
+    )
     install_delay_ns: Annotated[int, Field(ge=0, le=MAX_TIME_NS)] = Field(
         default=0,
         description="For a switch: time without a program after it comes up, until p4cc's controller has "
@@ -38,6 +44,8 @@ class Fault(Model):
     def _one_kind(self) -> Self:
         if (self.between is None) == (self.switch is None):
             raise ValueError("give between (the two ends of a link) or switch (a name)")
+        if self.reroute_ns is not None and self.between is None:
+            raise ValueError("reroute_ns applies to a link: give between")
         if self.install_delay_ns and (self.switch is None or self.up_ns is None):
             raise ValueError("install_delay_ns applies to a switch that comes up again: give switch and up_ns")
         return self

@@ -94,6 +94,9 @@ class SimaiTraffic(JobTraffic):
     """
 
     kind: Annotated[Literal["simai"], KIND] = "simai"  # pyright: ignore[reportIncompatibleVariableOverride]
+    layers: Annotated[int, Field(ge=1, le=1_000_000)] | None = Field(
+        default=None, description="Number of the file's layers to run, the first ones; all if absent."
+    )
 
 
 class OperationsTraffic(FlowTraffic):

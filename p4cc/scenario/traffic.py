@@ -19,6 +19,14 @@ from p4cc.scenario.sizes import FlowSize
 from p4cc.scenario.traffic_base import EndingTraffic, FlowTraffic, JitterNs
 from p4cc.scenario.user_packets import PacketsTraffic, ReplayTraffic
 
+Via = Annotated[
+    Annotated[str, Field(min_length=1, max_length=64)] | None,
+    Field(
+        description="Switch whose link sources send over, where they have several; * and ? are wildcards. Default: the "
+        "links on a shortest path, by a hash of each flow's number."
+    ),
+]
+
 MAX_GAP_NS = 3.6e12
 """Upper bound of the mean time between two flows: one hour."""
 
@@ -54,6 +62,7 @@ class IncastTraffic(FlowTraffic, Shares):
     """Sending hosts, by name; * and ? are wildcards; the topology's senders if absent."""
     destination: Annotated[str, Field(min_length=1, max_length=64)] | None = None
     """Destination host; the topology's first receiver if absent."""
+    via: Via = None
     start_jitter_ns: JitterNs = 10_000
     """Each sender starts at a uniformly random time within this interval."""
 
@@ -115,6 +124,7 @@ class BulkTraffic(FlowTraffic):
     size_bytes: FlowBytes | None = Field(default=None, description="Flow size; null for endless flows.")
     flows_per_pair: Annotated[int, Field(ge=1, le=10_000)] = 1
     """Number of flows per source."""
+    via: Via = None
     start_jitter_ns: JitterNs = 0
     """Each flow starts at a uniformly random time within this interval."""
     close_ns: TimeNs | None = Field(default=None, description="Time at which the application closes endless flows.")

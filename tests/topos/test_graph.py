@@ -103,8 +103,7 @@ def test_what_is_no_description_is_refused(data: object) -> None:
         (["h1"], ["s1"], [link("h1", "s9")], "links[0].b", "there is no host or switch 's9'"),
         (["h1"], ["s1"], [link("s1", "s1")], "links[0]", "to itself"),
         (["h1", "h2"], ["s1"], [link("h1", "h2")], "links[0]", "directly"),
-        (["h1"], ["s1"], [link("h1", "s1"), link("s1", "h1")], "hosts[0]", "'h1' has 2 links"),
-        (["h1"], ["s1", "s2"], [link("h1", "s1"), link("h1", "s2")], "hosts[0]", "has 2 links"),
+        (["h1"], ["s1"], [link("h1", "s1")] * 65, "hosts[0]", "'h1' has 65 links"),
         (["h1", "h2"], ["s1"], [link("h1", "s1")], "hosts[1]", "has 0 links"),
     ],
 )

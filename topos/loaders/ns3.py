@@ -10,9 +10,8 @@ chance that a packet is lost. A rate without a unit is in bit/s, as in ns-3.
 
 The first line tells two descendants apart by its number of words: ns3-datacenter (PowerTCP, ABM) has four, with
 the number of top-of-rack switches in third place, which neither of us reads; SimAI has five or six, `nodes
-gpus_per_server nvswitches switches links type`, and lists its NVSwitches before the other switches. Hosts have one
-interface here: NVSwitches can be left out with their links, and then what a server's GPUs send to each other takes
-the network.
+gpus_per_server nvswitches switches links type`, and lists its NVSwitches before the other switches. NVSwitches can be
+left out with their links, and then what a server's GPUs send to each other takes the network.
 """
 
 import re
@@ -25,6 +24,7 @@ from topos.errors import Problem, TopologyError, fail
 from topos.graph import (
     MAX_DELAY_NS,
     MAX_HOSTS,
+    MAX_INTERFACES,
     MAX_LINKS,
     MAX_QUEUE_PKTS,
     MAX_RATE_BPS,
@@ -101,7 +101,7 @@ def read_ns3_topology(
         nvswitches = {names[node] for node in list(switches)[: header.nvswitches]}
         placed = [(link, line) for link, line in placed if not {link.a, link.b} & nvswitches]
         switches = {node: None for node in switches if names[node] not in nvswitches}
-    _check_hosts(hosts, placed, (place, simulator), may_leave_out=header.nvswitches > 0 and not without_nvswitches)
+    _check_hosts(hosts, placed, (place, simulator))
     links = tuple(link for link, _ in placed)
     everyone = tuple(host.name for host in hosts)
     try:
@@ -154,27 +154,22 @@ def _simai_header(words: Words) -> _Header:
     return _Header(nodes, nvswitches + switches, links, nvswitches)
 
 
-def _check_hosts(
-    hosts: tuple[Host, ...], links: list[tuple[Link, int]], origin: tuple[str, str], *, may_leave_out: bool
-) -> None:
-    """One error for all hosts whose number of links is not one: the whole network is of another kind.
+def _check_hosts(hosts: tuple[Host, ...], links: list[tuple[Link, int]], origin: tuple[str, str]) -> None:
+    """One error for all hosts whose number of links cannot be: the whole network is of another kind.
 
     Links come with their lines; `origin` is the file and whose it is.
     """
     degree = Counter(end for link, _ in links for end in (link.a, link.b))
-    wrong = [host.name for host in hosts if degree[host.name] != 1]
+    wrong = [host.name for host in hosts if not 1 <= degree[host.name] <= MAX_INTERFACES]
     if not wrong:
         return
-    others = f"; {len(wrong)} hosts have none or several" if wrong[1:] else ""
-    remedy = "a host has exactly one link, to its switch"
-    if may_leave_out:
-        remedy += "; topology.nvswitches: leave_out removes the links inside servers"
+    others = f"; {len(wrong)} hosts have none or too many" if wrong[1:] else ""
     place, simulator = origin
     lines = [line for link, line in links if wrong[0] in (link.a, link.b)]
     raise fail(
-        f"{place}:{lines[1]}" if lines else place,
+        f"{place}:{lines[MAX_INTERFACES]}" if lines else place,
         f"{wrong[0]!r} has {degree[wrong[0]]} links{others} ({simulator})",
-        remedy,
+        f"a host has 1 to {MAX_INTERFACES} links, to switches",
     )
 
 

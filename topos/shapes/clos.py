@@ -27,7 +27,9 @@ class LeafSpineParams(Params):
     spines: Annotated[int, Field(ge=1, le=256)]
     """Spine switches, which connect the leaves."""
     hosts_per_leaf: Annotated[int, Field(ge=1, le=256)]
-    """Hosts per leaf."""
+    """Hosts per leaf; with `dual_tor`, per pair of leaves."""
+    dual_tor: bool = False
+    """Whether each host has a second link: leaves 1 and 2 have the same hosts, then 3 and 4, and so on."""
     host_rate_bps: RateBps = 10_000_000_000
     """Rate of links between hosts and leaves."""
     fabric_rate_bps: RateBps = 40_000_000_000
@@ -42,6 +44,12 @@ class LeafSpineParams(Params):
     loss: Loss = 0.0
     """Packet loss probability on each link."""
     addresses: HostAddresses = "in_order"
+
+    @model_validator(mode="after")
+    def _even_pairs(self) -> Self:
+        if self.dual_tor and self.leaves % 2:
+            raise ValueError(f"{self.leaves} leaves are no pairs; with dual_tor give an even number")
+        return self
 
 
 class FatTreeParams(Params):
@@ -79,14 +87,19 @@ class FatTreeParams(Params):
 
 def leaf_spine(params: LeafSpineParams) -> Topology:
     """Build the two tiers; ports of a leaf are its hosts, then the spines in order."""
-    hosts = tuple(numbered("h", params.leaves * params.hosts_per_leaf))
+    racks = params.leaves // 2 if params.dual_tor else params.leaves
+    hosts = tuple(numbered("h", racks * params.hosts_per_leaf))
     leaves = tuple(Switch(name=f"leaf{number}") for number in range(1, params.leaves + 1))
     spines = tuple(Switch(name=f"spine{number}") for number in range(1, params.spines + 1))
     rtt_ns = 4 * (params.host_delay_ns + params.fabric_delay_ns)
     rest = (params.queue_capacity_pkts, params.framing_bytes, params.loss, rtt_ns)
     down = Wire(params.host_rate_bps, params.host_delay_ns, *rest)
     up = Wire(params.fabric_rate_bps, params.fabric_delay_ns, *rest)
-    links = [down.link(host.name, leaves[index // params.hosts_per_leaf].name) for index, host in enumerate(hosts)]
+    if params.dual_tor:
+        pairs = [(2 * (index // params.hosts_per_leaf), host.name) for index, host in enumerate(hosts)]
+        links = [down.link(name, leaves[first + second].name) for second in (0, 1) for first, name in pairs]
+    else:
+        links = [down.link(host.name, leaves[index // params.hosts_per_leaf].name) for index, host in enumerate(hosts)]
     links.extend(up.link(leaf.name, spine.name) for leaf in leaves for spine in spines)
     return Topology(hosts, (*leaves, *spines), tuple(links), _everyone(hosts, params.hosts_per_leaf), params.addresses)
 

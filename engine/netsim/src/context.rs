@@ -70,7 +70,7 @@ impl<'a> Context<'a> {
     #[inline]
     pub fn show(&mut self, host: u32, packet: &Packet) {
         if let Some(tap) = &mut self.observers.tap {
-            tap(self.schedule.now, host as usize, packet);
+            tap(self.schedule.now, self.topology.interfaces.host(host) as usize, packet);
         }
     }
 

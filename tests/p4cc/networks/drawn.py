@@ -53,10 +53,14 @@ def drawn(number: int) -> Plain:
     if wider.random() < 0.3:
         topology = _widened(wider, graph, 4 * rate_bps)
         graph = topology_from_plain({name: value for name, value in topology.items() if name != "kind"})
+    if (linked := Random(f"links {number}")).random() < 0.2:
+        topology = _with_more_links(linked, graph)
+        graph = topology_from_plain({name: value for name, value in topology.items() if name != "kind"})
     rtt_ns = 2 * sum(link.delay_ns for link in graph.links) + int(80 * 12_000e9 / rate_bps)
     is_paced = random.random() < 0.6
     variant, switch, transport = (_paced if is_paced else _window)(random, rate_bps)
-    if transport.get("recovery") == "selective_repeat" and (driven := Random(f"driven {number}")).random() < 0.3:
+    may_be_driven = transport.get("recovery") == "selective_repeat" and not graph.has_several_links
+    if may_be_driven and (driven := Random(f"driven {number}")).random() < 0.3:
         receiver = driven.choice(_algorithms("receiver"))
         variant["receiver"] = {"name": receiver.name, "first_window_packets": driven.choice((0, 1, 10))}
     switch["thresholds"] = _thresholds(random, capacity_pkts)
@@ -122,6 +126,18 @@ def _widened(random: Random, graph: Topology, most_bps: int) -> Plain:
             faster_bps = min(most_bps, 1_600_000_000_000, one["rate_bps"] * random.choice((2, 3, 4)))
             one["rate_bps"] = max(one["rate_bps"], faster_bps)
         links += [one] * (random.choice((1, 2, 2, 3, 4)) if is_inner else 1)
+    return {"kind": "custom", "hosts": plain["hosts"], "switches": plain["switches"], "links": links}
+
+
+def _with_more_links(random: Random, graph: Topology) -> Plain:
+    """The graph with more links of some hosts, to their own switch or to others."""
+    plain = graph.to_plain()
+    links: list[Plain] = [link.model_dump(exclude_none=True, exclude={"a_port", "b_port"}) for link in graph.links]
+    for host, (home, port) in graph.attachments.items():
+        first: Plain = {**graph.links[port.link_index].model_dump(exclude_none=True, exclude={"a_port", "b_port"})}
+        for _ in range(random.choice((0, 0, 1, 1, 2))):
+            switch = random.choice(graph.switch_names)
+            links.append({**first, "a": host, "b": home if random.random() < 0.2 else switch})
     return {"kind": "custom", "hosts": plain["hosts"], "switches": plain["switches"], "links": links}
 
 

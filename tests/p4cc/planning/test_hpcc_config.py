@@ -164,6 +164,11 @@ def test_going_back_to_zero_goes_back_to_a_chunk(simulator: Path) -> None:
         imported(written(simulator, back, ("L2_CHUNK_SIZE 4000", "L2_CHUNK_SIZE 0")))
 
 
+def test_each_pair_has_its_base_round_trip_with_global_t_0(simulator: Path) -> None:
+    assert "base_rtt" not in imported(written(simulator))["transport"]
+    assert imported(written(simulator, ("GLOBAL_T 1", "GLOBAL_T 0")))["transport"]["base_rtt"] == "pair"
+
+
 def test_links_that_go_down_count_from_the_first_flows(simulator: Path) -> None:
     document = imported(written(simulator, ("LINK_DOWN 0 0 0", "LINK_DOWN 100 0 16")))
     assert document["faults"] == [{"between": ["h0", "s16"], "down_ns": 2_000_100_000}]
@@ -173,7 +178,6 @@ def test_links_that_go_down_count_from_the_first_flows(simulator: Path) -> None:
     ("old", "new", "line", "cause"),
     [
         ("CC_MODE 3", "CC_MODE 10", 8, "CC_MODE 10 is not modelled"),
-        ("GLOBAL_T 1", "GLOBAL_T 0", 24, "a base round-trip time for each pair"),
         ("VAR_WIN 1", "VAR_WIN 0", 25, "HAS_WIN 1 and VAR_WIN 0"),
         ("RATE_AI 40Mb/s", "RATE_AI 40", 15, "RATE_AI is '40'"),
         ("mix/flow.txt", "mix/none.txt", 5, "no file 'mix/none.txt'"),

@@ -52,6 +52,13 @@ def program(graph: OperationGraph, rank: int) -> list[tuple[Any, ...]]:
     return found
 
 
+def test_layers_beyond_a_number_are_left_out(tmp_path: Path) -> None:
+    path = written(tmp_path, HEAD + LAYERS)
+    alone = program(read_simai_workload(path, layers=1), 3)
+    assert {one[0].partition(".")[0] for one in alone} == {"a"}
+    assert program(read_simai_workload(path, layers=2), 3) == program(read_simai_workload(path), 3)
+
+
 def test_a_transformer_waits_for_all_but_weights(tmp_path: Path) -> None:
     assert program(read_simai_workload(written(tmp_path, HEAD + LAYERS)), 3) == [
         ("a.forward.compute", 5, []),

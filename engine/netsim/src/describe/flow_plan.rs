@@ -7,7 +7,7 @@ use p4cc_units::{Span, Time};
 
 use crate::traffic::deadline::DeadlineSpec;
 
-/// A flow between hosts, by host index.
+/// A flow between hosts: by host index in a description, by interface in a run (`interfaces`).
 #[derive(Clone, Debug, Default)]
 pub(crate) struct FlowPlan {
     pub id: u32,
@@ -28,6 +28,8 @@ pub(crate) struct FlowPlan {
     pub class: Arc<str>,
     pub deadline: Option<DeadlineSpec>,
     pub src_port: Option<u16>,
+    /// Port of the interface that its data leaves by, if the user names it.
+    pub interface: Option<u8>,
     /// The data goes from `dst` to `src`, which asks for it.
     pub is_read: bool,
     pub member: Option<RoundMember>,

@@ -3,6 +3,8 @@
 mod captures;
 mod faults;
 mod flow_plan;
+mod host_spec;
+mod interfaces;
 mod limits;
 mod names;
 mod slow_receivers;

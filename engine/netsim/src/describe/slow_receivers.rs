@@ -28,8 +28,8 @@ pub(crate) struct SlowReceiverPlan {
 /// The slow receivers of this description.
 ///
 /// # Errors
-/// One that names no host, or a host that is named twice or pauses its neighbour by a storm, or whose
-/// numbers are out of bounds.
+/// One that names no host, or a host that is named twice, has several links or pauses its neighbour by a
+/// storm, or whose numbers are out of bounds.
 pub(crate) fn plans(spec: &NetworkSpec) -> Result<Vec<SlowReceiverPlan>, SpecError> {
     if spec.slow_receivers.len() > MAX_FAULTS {
         let cause = format!("{} slow receivers", spec.slow_receivers.len());
@@ -57,6 +57,10 @@ fn plan(
         let cause = format!("there is no host {:?}", receiver.host);
         return refuse(path("host"), cause, "name one that is");
     };
+    if !spec.hosts[host].interfaces.is_empty() {
+        let cause = format!("{:?} has several links, and slow receivers have one", receiver.host);
+        return refuse(path("host"), cause, "name a host with one link");
+    }
     if spec.storms.iter().any(|storm| storm.host == receiver.host) {
         let cause = format!("{:?} has a storm, whose pauses the card would end", receiver.host);
         return refuse(path("host"), cause, "leave out one of the two");

@@ -17,6 +17,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::SpecError;
+pub use crate::describe::host_spec::{HostSpec, HostWaySpec, InterfaceSpec, PairRttsSpec};
 pub use crate::describe::limits::{MAX_FAULTS, MAX_FLOW_BYTES, MAX_FLOWS, MAX_NODES, MAX_TIME_NS};
 use crate::traffic::{
     ArrivalsSpec, BurstsSpec, CollectiveSpec, DeadlineSpec, JobSpec, PacketsSpec, PairsSpec, RoundsSpec,
@@ -84,6 +85,12 @@ pub struct NetworkSpec {
     /// Links that go down, and come up again.
     #[serde(default)]
     pub faults: Vec<FaultSpec>,
+    /// Varies how hosts with several interfaces spread their flows.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub interface_seed: u64,
+    /// Base round-trip times of pairs, which RDMA-like senders take in place of `base_rtt_ns`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub pair_rtts: Option<PairRttsSpec>,
     /// Hosts whose network cards pause their switch without need.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub storms: Vec<StormSpec>,
@@ -97,6 +104,12 @@ pub struct NetworkSpec {
     pub stop_when_complete: bool,
     /// Bounds of a run.
     pub limits: LimitsSpec,
+}
+
+// serde hands over a reference.
+#[allow(clippy::trivially_copy_pass_by_ref)]
+const fn is_zero(number: &u64) -> bool {
+    *number == 0
 }
 
 const fn yes() -> bool {
@@ -276,39 +289,6 @@ const fn default_resume_offset_bytes() -> u64 {
     3_072
 }
 
-/// A host with one network interface.
-#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-pub struct HostSpec {
-    /// Name, unique among all nodes.
-    pub name: String,
-    /// Its address, `aa:bb:cc:dd:ee:ff`.
-    pub mac: String,
-    /// Its address, unique.
-    pub ipv4: core::net::Ipv4Addr,
-    /// Address that it sends to: what a first-hop switch expects, known without ARP.
-    #[serde(default = "default_gateway_mac")]
-    pub gateway_mac: String,
-    /// Length of its network's prefix, 0 to 32: hosts in it are sent to by their own address in place of the
-    /// gateway's. With 32 there are none.
-    #[serde(default = "default_prefix_len", skip_serializing_if = "is_default_prefix_len")]
-    pub prefix_len: u8,
-}
-
-const fn default_prefix_len() -> u8 {
-    32
-}
-
-// serde hands over a reference.
-#[allow(clippy::trivially_copy_pass_by_ref)]
-const fn is_default_prefix_len(prefix_len: &u8) -> bool {
-    *prefix_len == default_prefix_len()
-}
-
-fn default_gateway_mac() -> String {
-    "02:00:00:00:00:01".to_owned()
-}
-
 /// One end of a link.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
@@ -441,6 +421,10 @@ pub struct FlowSpec {
     /// UDP source port of its packets and of their ACKs; absent: it follows from the id.
     #[serde(default)]
     pub src_port: Option<u16>,
+    /// Port of the interface that its data leaves by, while that interface's link is up; absent: one of those
+    /// that lead to the receiver, by a hash of the flow's id.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub interface: Option<u32>,
 }
 
 /// What to record over time; absent intervals record nothing.

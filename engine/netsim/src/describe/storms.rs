@@ -2,6 +2,7 @@
 
 use p4cc_units::Time;
 
+use crate::describe::interfaces::Interfaces;
 use crate::describe::limits::{MAX_FAULTS, MAX_TIME_NS, in_range};
 use crate::describe::spec::{NetworkSpec, StormSpec, WatchdogSpec};
 use crate::error::{SpecError, refuse};
@@ -13,6 +14,7 @@ const MIN_PAUSE_QUANTA: u64 = 128;
 /// A host pauses its neighbour without need.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct StormPlan {
+    /// The interface that pauses.
     pub host: u32,
     pub priority: u8,
     pub start: Time,
@@ -20,11 +22,11 @@ pub(crate) struct StormPlan {
     pub quanta: Option<u16>,
 }
 
-/// The storms of this description.
+/// The storms of this description, one for each interface of a host.
 ///
 /// # Errors
 /// A storm that names no host, or whose times or numbers are out of bounds.
-pub(crate) fn plans(spec: &NetworkSpec) -> Result<Vec<StormPlan>, SpecError> {
+pub(crate) fn plans(spec: &NetworkSpec, interfaces: &Interfaces) -> Result<Vec<StormPlan>, SpecError> {
     if spec.storms.len() > MAX_FAULTS {
         let cause = format!("{} storms", spec.storms.len());
         return refuse("storms", cause, format!("use at most {MAX_FAULTS}"));
@@ -32,7 +34,10 @@ pub(crate) fn plans(spec: &NetworkSpec) -> Result<Vec<StormPlan>, SpecError> {
     let storms = spec.storms.iter().enumerate();
     let plans: Vec<_> = storms.map(|(index, storm)| plan(spec, index, storm)).collect::<Result<_, _>>()?;
     check_overlap(&plans)?;
-    Ok(plans)
+    let everywhere = plans.iter().flat_map(|plan| {
+        interfaces.of(plan.host).into_iter().map(|interface| StormPlan { host: interface, ..*plan })
+    });
+    Ok(everywhere.collect())
 }
 
 /// Storms of one host and priority follow one another: the resume frame of one would end the other.

@@ -17,6 +17,7 @@ use p4cc_units::{Rate, Span, Time};
 use crate::describe::captures::{self, CaptureLimits, CapturePlan};
 use crate::describe::faults::{self, Faults};
 use crate::describe::flow_plan::FlowPlan;
+use crate::describe::interfaces::{Interfaces, PairRtts};
 use crate::describe::limits::{
     MAX_FLOW_BYTES, MAX_FLOWS, MAX_NODES, MAX_RECEIVED_BYTES, MAX_ROWS, MAX_STATE_NAMES, MAX_TIME_NS,
     RECEIVED_ROW_BYTES, in_range,
@@ -24,8 +25,7 @@ use crate::describe::limits::{
 use crate::describe::names::{Node, Resolver, node};
 use crate::describe::slow_receivers::{self, SlowReceiverPlan};
 use crate::describe::spec::{
-    ArraySpec, BufferSpec, EndSpec, FlowSpec, HostSpec, LinkSpec, NetworkSpec, SchedulerSpec, SwitchSpec,
-    parse_mac,
+    ArraySpec, BufferSpec, EndSpec, FlowSpec, LinkSpec, NetworkSpec, SchedulerSpec, SwitchSpec, parse_mac,
 };
 use crate::describe::storms::{self, StormPlan};
 use crate::describe::traced::TracePlan;
@@ -58,7 +58,7 @@ pub(crate) struct ChannelPlan {
     pub name: String,
 }
 
-/// A host.
+/// An interface of a host.
 #[derive(Clone, Debug)]
 pub(crate) struct HostPlan {
     pub mac: [u8; 6],
@@ -66,7 +66,7 @@ pub(crate) struct HostPlan {
     pub ipv4: core::net::Ipv4Addr,
     /// Mask of its network.
     pub netmask: u32,
-    /// Channel that leaves it.
+    /// Channel that leaves by it.
     pub uplink: u32,
     /// Of that channel.
     pub framing_bytes: u32,
@@ -90,7 +90,10 @@ pub(crate) struct Topology {
     pub switches: Vec<SwitchConfig>,
     /// For each switch the outgoing channel of each port number.
     pub switch_channels: Vec<Vec<Option<u32>>>,
+    /// By interface: those of port 0 in the order of hosts, then further ones.
     pub hosts: Vec<HostPlan>,
+    pub interfaces: Interfaces,
+    pub pair_rtts: Option<PairRtts>,
     pub channels: Vec<ChannelPlan>,
     /// Whether the flows of each sender are reads, in the order of `sender_names`.
     pub reads: Vec<bool>,
@@ -132,7 +135,13 @@ impl Topology {
         self.channels[(channel ^ 1) as usize].to_port
     }
 
-    /// The node number of a host.
+    /// The node at the far end of port 0 of an interface's host, which the host goes with.
+    pub fn home(&self, interface: u32) -> usize {
+        let host = self.interfaces.host(interface);
+        self.channels[self.hosts[host as usize].uplink as usize].to as usize
+    }
+
+    /// The node number of an interface of a host.
     #[inline]
     pub fn host_node(&self, host: u32) -> u32 {
         self.switches.len() as u32 + host
@@ -142,8 +151,9 @@ impl Topology {
         let names = names(spec)?;
         check_times(spec)?;
         let switch_channels = vec![vec![None; MAX_PORTS as usize]; spec.switches.len()];
-        let mut topology = Self { switch_channels, ..Self::default() };
-        let mut uplinks = vec![None; spec.hosts.len()];
+        let interfaces = Interfaces::new(spec, &names)?;
+        let mut uplinks = vec![None; interfaces.count()];
+        let mut topology = Self { switch_channels, interfaces, ..Self::default() };
         for (i, link) in spec.links.iter().enumerate() {
             topology.add_link(spec, i, link, &names, &mut uplinks)?;
         }
@@ -155,10 +165,13 @@ impl Topology {
         topology.add_captures(spec)?;
         topology.add_trace(spec, &names)?;
         check_device_ids(spec)?;
-        for (i, host) in spec.hosts.iter().enumerate() {
-            topology.hosts.push(host_plan(i, host, uplinks[i], &topology.channels)?);
+        for (interface, uplink) in (0..).zip(uplinks) {
+            let place = (topology.interfaces.host(interface), topology.interfaces.port(interface));
+            topology.hosts.push(host_plan(place, spec, uplink, &topology.channels)?);
         }
         check_addresses(spec)?;
+        let pairs = spec.pair_rtts.as_ref().map(|pairs| PairRtts::new(pairs, &names, spec.hosts.len()));
+        topology.pair_rtts = pairs.transpose()?;
         in_range("host_jitter_ns", spec.host_jitter_ns, 0, MAX_TIME_NS)?;
         topology.add_traffic(spec, &names)?;
         Ok(topology)
@@ -183,12 +196,17 @@ impl Topology {
                     self.take_port(spec, switch, &path, end, first + side as u32)?
                 }
                 Node::Host(host) => {
-                    ends[side] = (spec.switches.len() + host) as u32;
-                    if end.port != 0 {
-                        let cause = format!("host {:?} has one interface, port 0", end.node);
-                        return refuse(format!("{path}.port"), cause, "leave the port out");
-                    }
-                    uplinks[host].replace(first + side as u32).is_some()
+                    let Some(interface) = self.interfaces.at_port(host as u32, end.port) else {
+                        let most = spec.hosts[host].interfaces.len();
+                        let cause = format!("the last interface of host {:?} is port {most}", end.node);
+                        return refuse(
+                            format!("{path}.port"),
+                            cause,
+                            "give one that it has, or leave it out",
+                        );
+                    };
+                    ends[side] = spec.switches.len() as u32 + interface;
+                    uplinks[interface as usize].replace(first + side as u32).is_some()
                 }
             };
             if is_used {
@@ -216,7 +234,7 @@ impl Topology {
 
     fn add_faults(&mut self, spec: &NetworkSpec) -> Result<(), SpecError> {
         self.faults = faults::plans(spec)?;
-        self.storms = storms::plans(spec)?;
+        self.storms = storms::plans(spec, &self.interfaces)?;
         self.slow_receivers = slow_receivers::plans(spec)?;
         storms::check_watchdogs(spec)?;
         for fault in &self.faults.links {
@@ -350,7 +368,9 @@ impl Topology {
         let first_id = next_id(&flows)?;
         self.jobs = JobsPlan::new(&spec.jobs, &self.collectives, &resolver, first_id, &mut flows)?;
         self.arrivals = plans(&spec.arrivals, |i, arrivals| ArrivalsPlan::new(i, arrivals, &resolver))?;
-        let rates: Vec<Rate> = self.hosts.iter().map(|host| host.rate).collect();
+        let of_interface = |one: u32| self.hosts[one as usize].rate.as_bps();
+        let of_host = |host| self.interfaces.usual(host).into_iter().map(of_interface).sum();
+        let rates: Vec<Rate> = (0..spec.hosts.len() as u32).map(of_host).map(Rate::from_bps).collect();
         self.pairs = plans(&spec.pairs, |i, pairs| PairsPlan::new(i, pairs, &rates, &resolver))?;
         self.bursts = plans(&spec.bursts, |i, bursts| BurstsPlan::new(i, bursts, &resolver))?;
         self.packets = PacketsPlan::all(&spec.packets, &resolver)?;
@@ -368,6 +388,10 @@ impl Topology {
             let cause = "data with headers of the program's is not shown to receivers";
             return refuse(format!("rdma.{name}.receiver"), cause, "leave out headers or receiver");
         }
+        if let (Some((name, _)), false) = (driven, self.interfaces.is_plain()) {
+            let cause = "receivers know one link of their host, and some host has several";
+            return refuse(format!("rdma.{name}.receiver"), cause, "give each host one link");
+        }
         if self.headers.is_some() && (self.has_tcp || self.has_ipv6) {
             let cause = "flows over TCP or IPv6 carry no headers of the program's";
             return refuse("headers", cause, "leave them out, or give the senders packets: udp and ip: 4");
@@ -379,7 +403,8 @@ impl Topology {
     /// All flows of one run, by rising id.
     pub fn flows_of_run(&self, seed: u64) -> Result<Arc<Vec<FlowPlan>>, SpecError> {
         let is_any_read = self.reads.contains(&true);
-        if self.arrivals.is_empty() && self.pairs.is_empty() && self.bursts.is_empty() && !is_any_read {
+        let is_any_drawn = !(self.arrivals.is_empty() && self.pairs.is_empty() && self.bursts.is_empty());
+        if !is_any_drawn && !is_any_read && self.interfaces.is_plain() {
             return Ok(self.flows.clone());
         }
         let mut flows = self.flows.to_vec();
@@ -395,6 +420,9 @@ impl Topology {
         next_id(&flows)?;
         for flow in flows.iter_mut().filter(|flow| self.reads[flow.algorithm as usize]) {
             (flow.src, flow.dst, flow.is_read) = (flow.dst, flow.src, true);
+        }
+        if !self.interfaces.is_plain() {
+            flows.iter_mut().try_for_each(|flow| self.interfaces.connect(flow))?;
         }
         Ok(Arc::new(flows))
     }
@@ -635,11 +663,13 @@ fn buffer_config(index: usize, buffer: &BufferSpec) -> Result<BufferConfig, Spec
 }
 
 fn host_plan(
-    index: usize,
-    host: &HostSpec,
+    (index, port): (u32, u32),
+    spec: &NetworkSpec,
     uplink: Option<u32>,
     channels: &[ChannelPlan],
 ) -> Result<HostPlan, SpecError> {
+    let host = &spec.hosts[index as usize];
+    let further = (port as usize).checked_sub(1).map(|place| &host.interfaces[place]);
     let mac = |key: &str, text: &str| {
         parse_mac(text).ok_or_else(|| {
             let cause = format!("{text:?} is not a MAC address");
@@ -651,13 +681,14 @@ fn host_plan(
         })
     };
     let uplink = uplink.ok_or_else(|| {
-        let cause = format!("host {:?} has no link", host.name);
+        let at_port = if port == 0 { String::new() } else { format!(" at port {port}") };
+        let cause = format!("host {:?} has no link{at_port}", host.name);
         SpecError::new(format!("hosts[{index}]"), cause, "add a link to a switch or another host")
     })?;
     in_range(&format!("hosts[{index}].prefix_len"), u64::from(host.prefix_len), 0, 32)?;
     Ok(HostPlan {
         mac: mac("mac", &host.mac)?,
-        gateway_mac: mac("gateway_mac", &host.gateway_mac)?,
+        gateway_mac: mac("gateway_mac", further.map_or(&host.gateway_mac, |one| &one.gateway_mac))?,
         ipv4: host.ipv4,
         netmask: u32::MAX.checked_shl(32 - u32::from(host.prefix_len)).unwrap_or(0),
         uplink,
@@ -699,6 +730,7 @@ fn flow_plan(index: usize, flow: &FlowSpec, resolver: &Resolver<'_>) -> Result<F
         class: Arc::from(flow.class.as_str()),
         deadline: flow.deadline,
         src_port: flow.src_port,
+        interface: flow.interface.map(|port| port.min(u8::MAX.into()) as u8),
         ..FlowPlan::default()
     })
 }

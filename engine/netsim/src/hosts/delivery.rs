@@ -54,7 +54,7 @@ impl Hosts {
         let (is_read, hosts, flow) = (self.plans[flow].is_read, self, flow as u32);
         match hosts.flows[flow as usize].ends {
             Ends::Window { .. } => Window { hosts, cx, flow }.receive(read),
-            Ends::Rdma(_) if is_read => Rdma { hosts, cx, flow }.receive_read(host, read),
+            Ends::Rdma(_) if is_read => Rdma { hosts, cx, flow }.receive_read(read),
             Ends::Rdma(_) => {
                 let mut ends = Rdma { hosts, cx, flow };
                 if let Some(receipt) = ends.receive(read) {
@@ -105,7 +105,8 @@ impl Hosts {
         let flow = flow_index(&self.plans, read.header.flow_id).filter(|&flow| {
             let plan = &self.plans[flow];
             let is_for_dst = (read.header.kind == PacketKind::Data) != plan.is_read;
-            host == if is_for_dst { plan.dst } else { plan.src }
+            let end = if is_for_dst { plan.dst } else { plan.src };
+            host == end || topology.interfaces.share_host(host, end)
         });
         flow.ok_or(NoFlow::Flow)
     }

@@ -21,7 +21,7 @@ use crate::hosts::slow_card::SlowCard;
 use crate::hosts::source::UserPackets;
 use crate::links::Line;
 
-/// A host.
+/// An interface of a host, and where the host has one, all of the host.
 #[derive(Debug, Default)]
 pub(crate) struct Host {
     pub line: Line,
@@ -107,6 +107,18 @@ pub struct HostCounters {
     pub refused_malformed: u64,
     /// Packets of a flow that does not end here.
     pub refused_flow: u64,
+}
+
+impl core::iter::Sum for HostCounters {
+    fn sum<I: Iterator<Item = Self>>(interfaces: I) -> Self {
+        interfaces.fold(Self::default(), |one, other| Self {
+            sent_pkts: one.sent_pkts + other.sent_pkts,
+            delivered_pkts: one.delivered_pkts + other.delivered_pkts,
+            refused_address: one.refused_address + other.refused_address,
+            refused_malformed: one.refused_malformed + other.refused_malformed,
+            refused_flow: one.refused_flow + other.refused_flow,
+        })
+    }
 }
 
 impl HostCounters {

@@ -24,6 +24,7 @@ mod round_robin;
 mod rtt_noise;
 mod slow_card;
 mod slow_receivers;
+mod several_links;
 mod source;
 mod special;
 mod state;

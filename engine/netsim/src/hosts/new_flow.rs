@@ -92,6 +92,15 @@ fn rdma_ends(
 ) -> Result<Ends, SpecError> {
     let uplink = topology.hosts[plan.src as usize].uplink;
     let line_rate = topology.channels[uplink as usize].rate;
+    let of_pair;
+    let config = match &topology.pair_rtts {
+        None => config,
+        Some(pairs) => {
+            let (src, dst) = (topology.interfaces.host(plan.src), topology.interfaces.host(plan.dst));
+            of_pair = RdmaConfig { base_rtt_ns: pairs.between(src, dst).as_ns(), ..config.clone() };
+            &of_pair
+        }
+    };
     let refused = |place: &str, cause: String, remedy: String| {
         SpecError::new(format!("rdma.{name}.{place}"), cause, remedy)
     };

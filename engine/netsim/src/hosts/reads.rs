@@ -58,10 +58,10 @@ impl Rdma<'_, '_> {
     }
 
     /// A packet of a read reaches one of its hosts.
-    pub fn receive_read(mut self, host: u32, packet: &wire::Packet<'_>) {
+    pub fn receive_read(mut self, packet: &wire::Packet<'_>) {
         match packet.header.kind {
             PacketKind::Data => self.receive_read_data(packet),
-            PacketKind::Ack => self.receive_request(host, packet),
+            PacketKind::Ack => self.receive_request(packet),
             PacketKind::Notice => {}
         }
     }
@@ -84,9 +84,10 @@ impl Rdma<'_, '_> {
     }
 
     /// A request reaches the source.
-    fn receive_request(&mut self, host: u32, packet: &wire::Packet<'_>) {
+    fn receive_request(&mut self, packet: &wire::Packet<'_>) {
         let (index, now) = (self.flow, self.cx.now());
         let Hosts { hosts, plans, flows, .. } = &mut *self.hosts;
+        let host = plans[index as usize].dst;
         let Ends::Rdma(ends) = &mut flows[index as usize].ends else { return };
         let Some(end) = ends.read.as_mut() else { return };
         let is_last = packet.header.flags.has(Flags::FIN);

@@ -23,6 +23,7 @@ use crate::traffic::jobs::Event as JobEvent;
 
 /// The hosts of a network.
 pub(crate) struct Hosts {
+    /// By interface, which is all that there is of a host with one link.
     pub(super) hosts: Vec<Host>,
     /// Flows of this run by rising id: those of the description, and those that traffic models drew.
     pub(super) plans: Arc<Vec<FlowPlan>>,
@@ -64,7 +65,15 @@ impl FlowProgress {
 fn new_hosts(spec: &NetworkSpec, topology: &Topology, seed: u64) -> Vec<Host> {
     let (record, below) = (&spec.record, Span::from_ns(spec.host_jitter_ns));
     let host = |name: &str| Host { jitter: Jitter::new(below, seed, name), ..Host::default() };
-    let mut hosts: Vec<Host> = spec.hosts.iter().map(|spec| host(&spec.name)).collect();
+    let interfaces = &topology.interfaces;
+    let name = |interface: u32| {
+        let name = &spec.hosts[interfaces.host(interface) as usize].name;
+        match interfaces.port(interface) {
+            0 => name.clone(),
+            port => format!("{name}:{port}"),
+        }
+    };
+    let mut hosts: Vec<Host> = (0..interfaces.count() as u32).map(|one| host(&name(one))).collect();
     fn user(host: &mut Host) -> &mut UserPackets {
         host.user.get_or_insert_default()
     }
@@ -76,7 +85,7 @@ fn new_hosts(spec: &NetworkSpec, topology: &Topology, seed: u64) -> Vec<Host> {
             Some(Box::new(SlowCard::new(*plan, topology.hosts[plan.host as usize].framing_bytes)));
     }
     if let Some(record) = &record.packets_received {
-        for &host in &topology.recording {
+        for host in topology.recording.iter().flat_map(|&host| interfaces.of(host)) {
             let log = ReceivedLog::new(record.snap_bytes, record.max_packets);
             user(&mut hosts[host as usize]).received = Some(log);
         }
@@ -128,7 +137,7 @@ impl Hosts {
         })
     }
 
-    /// Hosts, to read.
+    /// Interfaces of hosts, to read.
     pub fn hosts(&self) -> &[Host] {
         &self.hosts
     }

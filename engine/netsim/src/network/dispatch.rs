@@ -130,8 +130,7 @@ impl Network {
         let (hosts, switches, mut cx) = self.components();
         match node {
             Node::Switch(switch) => switches.node(switch).on_link_change(&mut cx, port, up),
-            Node::Host(host) if up => hosts.on_link_up(&mut cx, host),
-            Node::Host(host) => hosts.on_link_down(&mut cx, host),
+            Node::Host(host) => hosts.on_link_change(&mut cx, host, up),
         }
     }
 

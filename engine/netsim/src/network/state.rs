@@ -227,8 +227,8 @@ impl Network {
     }
 
     /// Counters of a host, by its position in the description.
-    pub fn host_counters(&self, host: usize) -> Option<&HostCounters> {
-        self.hosts.hosts().get(host).map(|host| &host.counters)
+    pub fn host_counters(&self, host: usize) -> Option<HostCounters> {
+        (host < self.spec.hosts.len()).then(|| self.view().counters_of(host as u32))
     }
 
     /// When each flow is to start, as the description says it or a model drew it, begun or not; none for

@@ -59,7 +59,7 @@ impl View<'_> {
         numbers: &'a [String],
     ) -> Option<OperationRow<'a>> {
         let plan = &self.topology.jobs.operations[operation as usize];
-        let host = |host: u32| self.spec.hosts[host as usize].name.as_str();
+        let host = |host: u32| self.host_name(host);
         let (kind, peer, flow_id, collective) = match plan.task {
             Task::Send { flow } => {
                 let flow = &self.hosts.plans()[flow as usize];

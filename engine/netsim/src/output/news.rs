@@ -31,10 +31,10 @@ impl NewsWatch {
     pub fn new(view: View<'_>, news: News) -> Self {
         let mut received_by = Vec::new();
         if news == News::Mark {
-            received_by.resize(view.hosts.hosts().len(), Vec::new());
+            received_by.resize(view.spec.hosts.len(), Vec::new());
             for (index, plan) in view.hosts.plans().iter().enumerate() {
                 let receiver = if plan.is_read { plan.src } else { plan.dst };
-                received_by[receiver as usize].push(index);
+                received_by[view.topology.interfaces.host(receiver) as usize].push(index);
             }
         }
         let nodes = view.switches.len() + view.hosts.hosts().len();
@@ -67,7 +67,8 @@ impl NewsWatch {
                 ports.map(|counters| counters.pauses.iter().map(|pauses| pauses.sent).sum::<u64>()).sum()
             }
             (News::Mark, None) => {
-                let flows = &self.received_by[node - view.switches.len()];
+                let interface = (node - view.switches.len()) as u32;
+                let flows = &self.received_by[view.topology.interfaces.host(interface) as usize];
                 flows.iter().map(|&flow| view.hosts.flows()[flow].marks.iter().sum::<u64>()).sum()
             }
             _ => 0,

@@ -46,9 +46,18 @@ impl View<'_> {
         Some(self.node_name(self.topology.channels[channel as usize].to as usize))
     }
 
+    /// The name of an interface's host.
+    pub(crate) fn host_name(&self, interface: u32) -> &str {
+        &self.spec.hosts[self.topology.interfaces.host(interface) as usize].name
+    }
+
     /// The name of a node: switches are numbered first, then hosts.
     pub(crate) fn node_name(&self, node: usize) -> &str {
         let switches = self.spec.switches.len();
-        if node < switches { &self.spec.switches[node].name } else { &self.spec.hosts[node - switches].name }
+        if node < switches {
+            &self.spec.switches[node].name
+        } else {
+            self.host_name((node - switches) as u32)
+        }
     }
 }

@@ -261,7 +261,7 @@ impl View<'_> {
 
     pub(crate) fn flows_table(&self) -> Table {
         let algorithms: Vec<&str> = self.spec.sender_names().collect();
-        let host = |index: u32| self.spec.hosts[index as usize].name.as_str();
+        let host = |index: u32| self.host_name(index);
         let flows = self.hosts.planned_flows().map(|(plan, flow)| {
             // A flow that has not begun has no start, though its plan may have one after the run's end.
             (plan, flow, flow.snapshot(), flow.start.filter(|_| flow.has_begun))
@@ -383,11 +383,12 @@ impl View<'_> {
                 }
             }
         }
-        for (host, spec) in self.hosts.hosts().iter().zip(&self.spec.hosts) {
+        for (interface, host) in (0..).zip(self.hosts.hosts()) {
             for priority in 0..PRIORITIES {
                 let mut counters = host.pauses.counters(priority, self.now);
                 host.slow.iter().for_each(|card| card.add_pauses(priority, &mut counters));
-                rows.push(PausedPort { node: &spec.name, port: 0, priority, counters });
+                let port = self.topology.interfaces.port(interface);
+                rows.push(PausedPort { node: self.host_name(interface), port, priority, counters });
             }
         }
         rows.retain(|row| row.counters != PauseCounters::default());

@@ -59,7 +59,7 @@ impl View<'_> {
         let trace = trace?;
         let mut lines: Vec<(Key, &str, LineStep<'_>)> = Vec::new();
         for (number, packet) in (1..).zip(&trace.packets) {
-            let host = &self.spec.hosts[packet.host as usize].name;
+            let host = self.host_name(packet.host);
             lines.push(((number, packet.at, 0), host, leaves(packet)));
         }
         let switches = || self.switches.nodes().iter().zip(&self.spec.switches).enumerate();

@@ -1,6 +1,7 @@
 //! The tables `packets_sent`, `hosts` and `packets_received`: users' packets, and what arrived at
 //! hosts that no flow took (`record/received_log.rs`).
 
+use crate::hosts::HostCounters;
 use crate::output::view::View;
 use crate::record::schema::{HostRow, ReceivedRow, SentRow};
 use crate::record::{Received, ReceivedLog, Table};
@@ -12,11 +13,10 @@ impl View<'_> {
     }
 
     fn received_logs(&self) -> impl Iterator<Item = (&str, &ReceivedLog)> {
-        self.hosts
-            .hosts()
-            .iter()
-            .zip(&self.spec.hosts)
-            .filter_map(|(host, spec)| Some((spec.name.as_str(), host.user.as_ref()?.received.as_ref()?)))
+        let interfaces = (0..).zip(self.hosts.hosts());
+        interfaces.filter_map(|(interface, host)| {
+            Some((self.host_name(interface), host.user.as_ref()?.received.as_ref()?))
+        })
     }
 
     /// What arrived that no flow took, in the order of time; of one instant in the order of hosts.
@@ -55,14 +55,20 @@ impl View<'_> {
         let record = &self.spec.record;
         let is_recorded =
             !self.spec.packets.is_empty() || record.packets_received.is_some() || record.drops.is_some();
-        let hosts = self.spec.hosts.iter().zip(self.hosts.hosts()).filter(|_| is_recorded);
-        Table::of(hosts.map(|(spec, host)| HostRow {
+        let hosts = (0..).zip(&self.spec.hosts).filter(|_| is_recorded);
+        Table::of(hosts.map(|(host, spec)| (spec, self.counters_of(host))).map(|(spec, counters)| HostRow {
             host: &spec.name,
-            sent_pkts: host.counters.sent_pkts,
-            delivered_pkts: host.counters.delivered_pkts,
-            refused_address_pkts: host.counters.refused_address,
-            refused_malformed_pkts: host.counters.refused_malformed,
-            refused_flow_pkts: host.counters.refused_flow,
+            sent_pkts: counters.sent_pkts,
+            delivered_pkts: counters.delivered_pkts,
+            refused_address_pkts: counters.refused_address,
+            refused_malformed_pkts: counters.refused_malformed,
+            refused_flow_pkts: counters.refused_flow,
         }))
+    }
+
+    /// What all interfaces of a host counted.
+    pub(crate) fn counters_of(&self, host: u32) -> HostCounters {
+        let interfaces = self.topology.interfaces.of(host);
+        interfaces.iter().map(|&one| self.hosts.hosts()[one as usize].counters).sum()
     }
 }

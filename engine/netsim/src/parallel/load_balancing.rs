@@ -22,8 +22,8 @@ pub(crate) fn balanced_partitions(topology: &Topology, partitions: usize, packet
         partition_of[at] = ((middle * partitions as u128 / all) as usize).min(partitions - 1);
         before += work(at);
     }
-    for (host, plan) in topology.hosts.iter().enumerate() {
-        let peer = topology.channels[plan.uplink as usize].to as usize;
+    for host in 0..hosts {
+        let peer = topology.home(host as u32);
         partition_of[switches + host] = if peer < switches { partition_of[peer] } else { 0 };
     }
     partition_of
@@ -43,8 +43,8 @@ fn middles(topology: &Topology) -> Vec<u64> {
     let switches = topology.switches.len();
     let mut middles = vec![u64::MAX; switches];
     let mut next = vec![(0_u64, 0_u64); switches];
-    for (host, plan) in (0..).zip(&topology.hosts) {
-        let peer = topology.channels[plan.uplink as usize].to as usize;
+    for interface in 0..topology.hosts.len() as u32 {
+        let (peer, host) = (topology.home(interface), u64::from(topology.interfaces.host(interface)));
         next.get_mut(peer).into_iter().for_each(|hosts| add(hosts, host << 32));
     }
     // Each pass goes one link further from the hosts.

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use p4cc_units::Span;
 
-use crate::describe::{ChannelPlan, HostPlan, Topology};
+use crate::describe::{ChannelPlan, Topology};
 
 /// Logical process of each node. Hosts come after all switches, so that the processor runs the code for
 /// switches again and again, then the code for hosts. Hosts whose links are shorter than those between
@@ -15,13 +15,16 @@ pub(crate) fn logical_processes(topology: &Topology) -> Vec<usize> {
     let is_trunk = |plan: &&ChannelPlan| (plan.from as usize) < switches && (plan.to as usize) < switches;
     let trunks = topology.channels.iter().filter(is_trunk).map(|plan| plan.delay).min().unwrap_or(Span::MAX);
     let is_apart = topology.hosts.iter().all(|host| link(host.uplink).delay >= trunks);
-    let of_host = |host: &HostPlan| {
+    let of_host = |interface: u32| {
         // Two hosts on one link belong to the first switch.
-        let peer = Some(link(host.uplink).to as usize).filter(|peer| *peer < switches).unwrap_or(0);
+        let peer = Some(topology.home(interface)).filter(|peer| *peer < switches).unwrap_or(0);
         if is_apart { switches + peer } else { peer }
     };
     without_gaps(
-        (0..switches).chain(topology.hosts.iter().map(of_host)).map(|process| (0, process)).collect(),
+        (0..switches)
+            .chain((0..topology.hosts.len() as u32).map(of_host))
+            .map(|process| (0, process))
+            .collect(),
     )
 }
 

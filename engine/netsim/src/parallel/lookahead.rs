@@ -88,6 +88,9 @@ impl Network {
         if !self.topology.jobs.operations.is_empty() {
             return Some("operations that wait for others tie hosts together");
         }
+        if self.moves_flows() {
+            return Some("flows move between the links of a host as they fail");
+        }
         if record.events || record.rtts {
             return Some("events and round-trip times are recorded in the order of all hosts");
         }
@@ -109,6 +112,16 @@ impl Network {
         let shortest = intervals.into_iter().flatten().min().map_or(Span::MAX, Span::from_ns);
         (shortest < lookahead * MIN_EPOCHS)
             .then_some("samples are taken more often than links let threads look ahead")
+    }
+
+    /// Whether a link of a host with several goes down.
+    fn moves_flows(&self) -> bool {
+        let switches = self.switches.len() as u32;
+        let interfaces = &self.topology.interfaces;
+        self.topology.faults.links.iter().any(|fault| {
+            let from = self.topology.channels[fault.channel as usize].from.checked_sub(switches);
+            from.is_some_and(|interface| interfaces.of(interfaces.host(interface)).len() > 1)
+        })
     }
 
     /// Epochs so far that were run on several threads, or in batches. Only speed depends on them.

@@ -68,8 +68,8 @@ fn empty_partition(network: &Network) -> Result<Network, SpecError> {
 fn packets_by_switch(network: &Network) -> Vec<u64> {
     let mut packets: Vec<u64> =
         network.switches.iter().map(|switch| switch.observation().counters().received).collect();
-    for (host, plan) in network.hosts.hosts().iter().zip(&network.topology.hosts) {
-        let peer = network.topology.channels[plan.uplink as usize].to as usize;
+    for (interface, host) in (0..).zip(network.hosts.hosts()) {
+        let peer = network.topology.home(interface);
         packets.get_mut(peer).into_iter().for_each(|packets| *packets += host.counters.delivered_pkts);
     }
     packets

@@ -87,7 +87,7 @@ fn every_error_names_path_cause_and_remedy() {
         ("/links/0/b/port", json!(2), "links[1].b: another link uses s:2"),
         ("/links/0/b/port", json!(3), "links[0].b.port: switch \"s\" has no port 3"),
         ("/links/0/a/node", json!("x"), "links[0].a.node: there is no switch or host \"x\""),
-        ("/links/0/a/port", json!(1), "links[0].a.port: host \"a\" has one interface"),
+        ("/links/0/a/port", json!(1), "links[0].a.port: the last interface of host \"a\" is port 0"),
         ("/flows/0/dst", json!("a"), "flows[0].dst: \"a\" would send to itself"),
         ("/flows/0/dst", json!("s"), "flows[0].dst: \"s\" is a switch"),
         (

@@ -41,6 +41,7 @@ fn flow(id: u32, src: &str, size_bytes: Option<u64>) -> FlowSpec {
         class: "flow".to_owned(),
         deadline: None,
         src_port: None,
+        interface: None,
     }
 }
 
