@@ -85,15 +85,19 @@ class QueueSettings:
 class SpraySettings:
     """Programs that spray packets (`spray.p4`): a pause of `gap_ticks` of the switch's clock begins a flowlet.
 
-    None sends each packet on a separate path.
+    None sends each packet on a separate path, unless senders choose paths by source ports (`follows_senders`).
     """
 
     gap_ticks: int | None = None
+    follows_senders: bool = False
     roles: tuple[str, ...] = (FLOWLET_GAPS,)
 
     def rows(self, switch: str, ports: Mapping[int, str]) -> Iterator[Row]:
-        """The one row of a switch whose flowlets keep to a path."""
+        """The one row of a switch whose flowlets keep to a path, or whose senders choose."""
         del switch, ports
+        if self.follows_senders:
+            yield Row(FLOWLET_GAPS, {"ether_type": ETHERTYPE_IPV4}, "follow_sender", {})
+            return
         if self.gap_ticks is not None:
             args, units = {"ticks": self.gap_ticks}, {"ticks": TICKS}
             yield Row(FLOWLET_GAPS, {"ether_type": ETHERTYPE_IPV4}, "set_gap", args, units=units)

@@ -128,6 +128,10 @@ class EndSpec(TypedDict):
     """Port of the switch; absent or 0 for a host."""
 
 
+Entropy: TypeAlias = Literal["flow", "oblivious", "bitmap", "reps"]
+"""How a sender chooses the value of each packet that switches choose its path by."""
+
+
 class FaultSpec(TypedDict):
     """
     A link goes down for a time, in both directions: what its ends send meanwhile is lost, what is on the way
@@ -882,6 +886,13 @@ class RdmaConfig(TypedDict):
     Whether switches may mark its data; absent: if the algorithm reads marks
     (docs/algorithms/reproductions.md#y-corr looks at marks that TIMELY does not).
     """
+    entropy: NotRequired[Entropy]
+    """
+    Who chooses the value of each packet that switches choose its path by, and how
+    (docs/algorithms/entropy.md).
+    """
+    entropy_values: NotRequired[int]
+    """Number of such values, a power of two."""
     int: NotRequired[IntTable | None]
     """How to read hop records; needed by algorithms that read telemetry."""
     message_bytes: NotRequired[int | None]

@@ -247,6 +247,12 @@ def _agent_plan(network: spec.NetworkSpec, lab: Lab, seed: int) -> _Plan:
         raise UserError(
             f"{reads[0]} reads, and agents only write", place=str(lab.plan.file), remedy="leave out transport.reads"
         )
+    if chosen := [name for name, sender in network.get("rdma", {}).items() if sender.get("entropy", "flow") != "flow"]:
+        raise UserError(
+            f"{chosen[0]} chooses the paths of its packets, and the packets of an agent leave by one port",
+            place=str(lab.plan.file),
+            remedy="leave out transport.entropy, or use p4cc run",
+        )
     if driven := [name for name, sender in network.get("rdma", {}).items() if sender.get("receiver")]:
         raise UserError(
             f"{driven[0]} has a receiver, and agents have none that lets senders send",

@@ -233,6 +233,16 @@ class _Planner:
         return int(self.case.variant.transport.get("ack_class", transport.ack_class))
 
     @property
+    def senders_choose(self) -> bool:
+        """Whether some sender chooses the paths of its packets."""
+        transport = self.case.scenario.rdma_transport
+        if transport is None:
+            return False
+        senders = self._senders(self.traffic).values()
+        paced = (sender for sender in senders if sender.rate_control is not None)
+        return any(sender.transport.get("entropy", transport.entropy) != "flow" for sender in paced)
+
+    @property
     def packet_bytes(self) -> int:
         """IP bytes of a full packet."""
         return self.case.scenario.transport.mss_bytes + self.header_bytes
@@ -483,7 +493,9 @@ class _Planner:
     def features(self) -> FeaturePlanner:
         """Settings of switches in addition to routes and thresholds."""
         rtt_ns = self.paths.longest_rtt_ns(self.packet_bytes)
-        return FeaturePlanner(self.topology, self.case.switch, self.case.red, rtt_ns, self.units, self.ack_class)
+        return FeaturePlanner(
+            self.topology, self.case.switch, self.case.red, rtt_ns, self.units, self.ack_class, self.senders_choose
+        )
 
     def odd_values(self) -> Iterator[str]:
         """Warnings about values that the schema takes and that nobody means."""

@@ -45,12 +45,17 @@ class FeaturePlanner:
     """Of the times and depths that programs see; its packets are without an extension."""
     ack_class: int | None = None
     """The queue of ACKs, where the transport says so."""
+    senders_choose: bool = False
+    """Whether some sender chooses paths by source ports (`transport.entropy`)."""
 
     def features(self, roles: frozenset[str]) -> tuple[Feature, ...]:
         """Features of programs with these roles; raises PlannerError for values that a port cannot hold."""
         if self.switch.flowlet_gap_ns is not None and FLOWLET_GAPS not in roles:
             cause = f"no table of the program has the role {FLOWLET_GAPS}, so it does not support flowlets"
             raise PlannerError("flowlet_gap_ns", cause, "run p4src/v1model/ecn_red_spray.p4, or remove flowlet_gap_ns")
+        if self.switch.flowlet_gap_ns is not None and self.senders_choose:
+            cause = "flowlets take the paths that switches draw, and transport.entropy lets senders choose"
+            raise PlannerError("flowlet_gap_ns", cause, "remove flowlet_gap_ns or transport.entropy")
         planned = (plan(self) for role, plan in PLANNERS.items() if role in roles)
         return (*planned, *self.switch.port_features(roles, self.ports))
 
@@ -76,7 +81,7 @@ class FeaturePlanner:
         """The pause that begins a flowlet, in units of the programs' clock."""
         gap_ns = self.switch.flowlet_gap_ns
         if gap_ns is None:
-            return SpraySettings()
+            return SpraySettings(follows_senders=self.senders_choose)
         tick_ns = self.units.common_tick_ns(self.topology.switch_names)
         if not 1 <= gap_ns // tick_ns < 1 << 32:
             cause = f"{gap_ns} ns is {gap_ns // tick_ns} ticks of the program's clock ({tick_ns} ns)"

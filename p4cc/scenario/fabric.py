@@ -189,6 +189,17 @@ class RdmaTransport(Model):
         "have arrived; one and a half windows if absent, but at least five packets and at most one and "
         "a half bandwidth-delay products.",
     )
+    entropy: Annotated[
+        Literal["flow", "oblivious", "bitmap", "reps"],
+        Field(
+            description="How senders choose the source port by which switches choose a packet's path "
+            "(docs/algorithms/entropy.md): one per flow, each value in turn, in turn but for marked ones, or "
+            "values whose ACKs came back unmarked; the last three need selective repeat."
+        ),
+    ] = "flow"
+    entropy_values: Annotated[int, Field(ge=1, le=2**14)] | None = Field(
+        default=None, description="Number of values to choose from, a power of two; 1024 if absent."
+    )
     notification: Annotated[
         Literal["ack_flag", "packet"], Field(description="How marks are echoed: in every ACK, or as CNPs.")
     ] = "ack_flag"

@@ -329,6 +329,11 @@ class Transport(Model):
         """The default by which a full segment is a packet of 1500 bytes, whatever its headers."""
         if not isinstance(data, dict):
             return data
+        if "entropy" in data:
+            raise ValueError(
+                "entropy: window senders take packets out of order for losses, so each flow keeps one path; remove "
+                "entropy, or give paced senders a transport of kind rdma"
+            )
         return {"mss_bytes": _MTU_BYTES - header_bytes(data.get("packets"), data.get("ip")), **data}
 
     def config(

@@ -1,5 +1,6 @@
-// Which of equal paths a packet takes: one of its own, or that of its flowlet, the packets of a flow between
-// two pauses (docs/algorithms/topologies.md#packet-spraying, #flowlets).
+// Which of equal paths a packet takes: one of its own, that of its flowlet, the packets of a flow between two
+// pauses, or the one that its sender chose (docs/algorithms/topologies.md#packet-spraying, #flowlets,
+// docs/algorithms/entropy.md).
 //
 // Gives a number for groups of equal paths to choose by. A flowlet that begins draws one; a pause is `gap`
 // units of the switch's clock and more. Flows that share a cell share flowlets.
@@ -16,9 +17,15 @@ control Spray(in headers_t hdr, in bit<48> now, out bit<16> entropy) {
     register<bit<16>>(FLOWLET_COUNT) entropies;
 
     bit<48> gap;
+    bool is_chosen;
 
     action set_gap(@p4cc_unit("ticks") bit<32> ticks) {
         gap = (bit<48>)ticks;
+    }
+
+    // The sender chose by the source port.
+    action follow_sender() {
+        is_chosen = true;
     }
 
     // Without an entry each packet takes a path of its own.
@@ -29,6 +36,7 @@ control Spray(in headers_t hdr, in bit<48> now, out bit<16> entropy) {
         }
         actions = {
             set_gap;
+            follow_sender;
             NoAction;
         }
         const default_action = NoAction();
@@ -37,8 +45,11 @@ control Spray(in headers_t hdr, in bit<48> now, out bit<16> entropy) {
 
     apply {
         gap = 0;
+        is_chosen = false;
         gaps.apply();
-        if (gap == 0) {
+        if (is_chosen) {
+            entropy = hdr.l4_ports.src_port;
+        } else if (gap == 0) {
             random<bit<16>>(entropy, 0, 0xffff);
         } else {
             bit<32> cell;

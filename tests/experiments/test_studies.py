@@ -57,7 +57,7 @@ FIGURES = {
     "ndp": ["htsim incast of 16", "htsim incast of 128", "htsim permutation"],
     "nscc": [
         *("htsim incast of 15", "htsim incast of 127", "htsim permutation", "htsim drops 15", "htsim drops 127"),
-        "ways",
+        *("ways", "htsim paths of flows", "htsim oblivious paths", "htsim bitmap of paths", "htsim recycled paths"),
     ],
     "powertcp": ["incast", "incast100", "fairness"],
     "prague": ["coupling", "pacing"],

@@ -312,6 +312,8 @@ impl Agent {
                         ack_request: header.flags.has(Flags::ACK_REQUEST),
                         ecn,
                         timestamp_ns: header.timestamp_ns,
+                        // Sockets have a port each.
+                        src_port: 0,
                         extension: datagram.extension,
                     },
                 );

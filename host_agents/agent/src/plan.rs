@@ -5,7 +5,7 @@ use std::net::Ipv4Addr;
 use std::sync::Arc;
 
 use p4cc_cc::{ConfigError, OwnAlgorithm};
-use p4cc_transport::rdma::RdmaConfig;
+use p4cc_transport::rdma::{Entropy, RdmaConfig};
 use p4cc_transport::wire::TrafficClass;
 use p4cc_transport::{IpVersion, PacketFormat, SenderConfig};
 use p4cc_units::{Rate, Span, Time};
@@ -256,6 +256,11 @@ impl Plan {
                 let place = format!("rdma.{}.receiver", spec.algorithm);
                 let cause = "agents have no receivers that let senders send";
                 return Err(wrong(place, cause, "leave receiver out, or run the scenario in virtual time"));
+            }
+            (None, Some(rdma)) if rdma.entropy != Entropy::Flow => {
+                let place = format!("rdma.{}.entropy", spec.algorithm);
+                let cause = "the packets of an agent leave by one port";
+                return Err(wrong(place, cause, "leave entropy out, or run the scenario in virtual time"));
             }
             (None, Some(rdma)) => Transport::Rdma(Box::new(rdma.clone())),
             (None, None) => {

@@ -63,6 +63,11 @@ def drawn(number: int) -> Plain:
     if may_be_driven and (driven := Random(f"driven {number}")).random() < 0.3:
         receiver = driven.choice(_algorithms("receiver"))
         variant["receiver"] = {"name": receiver.name, "first_window_packets": driven.choice((0, 1, 10))}
+    if transport.get("recovery") == "selective_repeat" and (paths := Random(f"paths {number}")).random() < 0.3:
+        transport |= {
+            "entropy": paths.choice(("oblivious", "bitmap", "reps")),
+            "entropy_values": 2 ** paths.randint(0, 9),
+        }
     switch["thresholds"] = _thresholds(random, capacity_pkts)
     hosts = [host.name for host in graph.hosts]
     traffic, total_bytes = _traffic(random, rate_bps, hosts, transport["mss_bytes"])

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from p4cc.errors import UserError
-from tests.p4cc.scenarios import run, skewed
+from tests.p4cc.scenarios import run, scenario, skewed
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -36,6 +36,60 @@ def test_a_flow_takes_one_path_or_all(tmp_path: Path, program: str, gap_ns: int 
     assert len(carried) == used, carried
     assert 100_000 < sum(carried) < 115_000
     assert min(carried) > (20_000 if used > 1 else 100_000)
+
+
+# A flow has one path by its port, whatever the program does else; values in turn, or at random, take both.
+@pytest.mark.parametrize("program", ["ecn_red", "ecn_red_spray"])
+@pytest.mark.parametrize(("entropy", "values", "used"), [("reps", 1, 1), ("oblivious", 64, 2), ("bitmap", 64, 2)])
+def test_a_sender_chooses_paths(tmp_path: Path, program: str, entropy: str, values: int, used: int) -> None:
+    chosen = {"recovery": "selective_repeat", "entropy": entropy, "entropy_values": values}
+    carried = bytes_up(tmp_path, program=f"p4src/v1model/{program}.p4", transport=chosen)
+    assert len(carried) == used, carried
+    assert 100_000 < sum(carried) < 115_000
+    assert min(carried) > (20_000 if used > 1 else 100_000)
+
+
+def test_what_comes_back_unmarked_is_reused(tmp_path: Path) -> None:
+    # A packet every 8.5 us, and its ACK comes back before: the first value is the only one.
+    slow = {"name": "fixed", "rate_mbps": 100}
+    chosen = {"recovery": "selective_repeat", "entropy": "reps"}
+    assert len(bytes_up(tmp_path, program="p4src/v1model/ecn_red.p4", transport=chosen, rate_control=slow)) == 1
+
+
+@pytest.mark.parametrize(
+    ("variant", "message"),
+    [
+        ({"transport": {"entropy": "reps"}}, r"entropy: packets on several paths arrive out of order"),
+        (
+            {"transport": {"entropy": "reps", "recovery": "selective_repeat", "entropy_values": 12}},
+            r"entropy_values: 12 is no power of two",
+        ),
+        (
+            {
+                "transport": {"entropy": "reps", "recovery": "selective_repeat"},
+                "program": "p4src/v1model/int_hpcc.p4",
+                "rate_control": {"name": "hpcc"},
+            },
+            r"entropy: hpcc goes by what the switches of one path say",
+        ),
+        (
+            {
+                "transport": {"entropy": "reps", "recovery": "selective_repeat"},
+                "program": "p4src/v1model/ecn_red_spray.p4",
+                "flowlet_gap_ns": 5_000,
+            },
+            r"flowlet_gap_ns.*lets senders choose",
+        ),
+    ],
+)
+def test_what_knows_one_path_only_is_refused(tmp_path: Path, variant: dict[str, Any], message: str) -> None:
+    with pytest.raises(UserError, match=message):
+        bytes_up(tmp_path, **{"program": "p4src/v1model/ecn_red.p4", **variant})
+
+
+def test_window_senders_keep_one_path(tmp_path: Path) -> None:
+    with pytest.raises(UserError, match=r"entropy: window senders take packets out of order for losses"):
+        run(tmp_path, scenario(transport={"kind": "window", "entropy": "reps"}))
 
 
 def test_a_gap_without_flowlets_is_refused(tmp_path: Path) -> None:

@@ -10,6 +10,7 @@ use std::sync::Arc;
 
 use p4cc_switch::config::{MAX_FRAMING_BYTES, MAX_PORTS, PRIORITIES};
 use p4cc_switch::{BufferConfig, MAX_PACKET_BYTES, PortConfig, SchedulerConfig, ShaperConfig, SwitchConfig};
+use p4cc_transport::rdma::Entropy;
 use p4cc_transport::wire::user_headers::UserHeaders;
 use p4cc_transport::{IpVersion, PacketFormat};
 use p4cc_units::{Rate, Span, Time};
@@ -343,6 +344,7 @@ impl Topology {
             .chain(spec.rdma.values().map(|sender| sender.reads))
             .collect();
         check_reads(spec)?;
+        check_ports(spec)?;
         let receivers = spec.rdma.values().map(|sender| sender.receiver.is_some());
         self.driven = spec.algorithms.keys().map(|_| false).chain(receivers).collect();
         self.has_receivers = self.driven.contains(&true);
@@ -467,6 +469,18 @@ fn check_reads(spec: &NetworkSpec) -> Result<(), SpecError> {
         Some(name) => {
             let cause = "hosts put headers of the program's into what they write, not into reads";
             refuse(format!("rdma.{name}.reads"), cause, "leave out headers or reads")
+        }
+        None => Ok(()),
+    }
+}
+
+/// A flow has its port from the description, or its packets have theirs from the sender.
+fn check_ports(spec: &NetworkSpec) -> Result<(), SpecError> {
+    let chooses = |name: &str| spec.rdma.get(name).is_some_and(|sender| sender.entropy != Entropy::Flow);
+    match spec.flows.iter().position(|flow| flow.src_port.is_some() && chooses(&flow.algorithm)) {
+        Some(i) => {
+            let cause = "its sender chooses the source port of each packet (entropy)";
+            refuse(format!("flows[{i}].src_port"), cause, "leave out src_port, or entropy of the sender")
         }
         None => Ok(()),
     }

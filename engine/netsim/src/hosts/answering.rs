@@ -5,7 +5,7 @@
 
 use p4cc_switch::Packet;
 use p4cc_transport::rdma::RdmaReceipt;
-use p4cc_transport::wire::ExtensionType;
+use p4cc_transport::wire::{self, ExtensionType};
 use p4cc_units::Span;
 
 use crate::context::Context;
@@ -27,7 +27,7 @@ impl Rdma<'_, '_> {
         let (flow, now) = (self.flow, self.cx.now());
         let (src, host) = {
             let plan = &self.hosts.plans[flow as usize];
-            (plan.src, plan.dst)
+            (self.cx.topology.interfaces.host(plan.src), plan.dst)
         };
         let Some(times) = self.ends().and_then(|ends| ends.nic) else { return Some(packet) };
         let mut notification = receipt.notification;
@@ -40,6 +40,7 @@ impl Rdma<'_, '_> {
         }
         let Some(ends) = self.ends() else { return Some(packet) };
         let (class, delivered) = (ends.ack_class, ends.receiver.delivered_bytes());
+        let echoes = ends.sender.chooses_paths();
         if let Some(ack) = notification {
             let answer = Answer::notification(self.cx.pool, flow, class, ack);
             self.hosts.work_on(self.cx, host, answer, times.cnp_processing);
@@ -48,7 +49,8 @@ impl Rdma<'_, '_> {
         if let Some(ack) = receipt.ack
             && let Some(packet) = unused.take()
         {
-            let answer = Answer::echo(packet, flow, class, ack, kind, len);
+            let port = if echoes { wire::peek_source_port(&packet.head) } else { None };
+            let answer = Answer::echo(packet, flow, class, ack, kind, len).by_port(port);
             self.hosts.work_on(self.cx, host, answer, times.ack_processing);
         }
         self.hosts.serve(self.cx, host);

@@ -2,7 +2,7 @@
 
 use p4cc_cc::FlowIdentity;
 use p4cc_switch::Stream;
-use p4cc_transport::rdma::{RdmaConfig, RdmaReceiver, RdmaSender, ReadSource};
+use p4cc_transport::rdma::{Entropy, RdmaConfig, RdmaReceiver, RdmaSender, ReadSource};
 use p4cc_transport::wire::TrafficClass;
 use p4cc_transport::{EcnProfile, IpVersion, Receiver, WindowSender};
 use p4cc_units::Span;
@@ -114,6 +114,9 @@ fn rdma_ends(
     let mut sender = sender.map_err(|error| refused(&error.place, error.cause, error.remedy))?;
     if plan.piece_bytes > 0 {
         sender.await_supply();
+    }
+    if config.entropy != Entropy::Flow {
+        sender.choose_paths(config, Stream::named(seed, &format!("flow.{}.entropy", plan.id)).next_u64());
     }
     let ack_class = TrafficClass::new(config.ack_class)
         .ok_or_else(|| refused("ack_class", "there is no such class".to_owned(), "give 0 to 7".to_owned()))?;

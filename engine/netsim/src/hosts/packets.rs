@@ -40,6 +40,8 @@ pub(crate) struct Answer {
     pub class: TrafficClass,
     /// With this index.
     pub flow: u32,
+    /// The source port of the packet that it answers, where the sender chose that.
+    port: Option<u16>,
 }
 
 impl Answer {
@@ -54,7 +56,13 @@ impl Answer {
     ) -> Self {
         packet.head.truncate(FRAME_HEADERS_LEN + len);
         packet.zeros = 0;
-        Self { packet, ack, extension_kind, class, flow }
+        Self { packet, ack, extension_kind, class, flow, port: None }
+    }
+
+    /// Echoes the source port of what it answers.
+    #[must_use]
+    pub fn by_port(self, port: Option<u16>) -> Self {
+        Self { port, ..self }
     }
 
     /// A notification of marked packets, in a separate packet.
@@ -76,7 +84,7 @@ impl Answer {
     ) -> Self {
         let mut packet = pool.take(FRAME_HEADERS_LEN + extension.bytes.len(), 0);
         packet.head[FRAME_HEADERS_LEN..].copy_from_slice(extension.bytes);
-        Self { packet, ack, extension_kind: extension.kind, class, flow }
+        Self { packet, ack, extension_kind: extension.kind, class, flow, port: None }
     }
 }
 
@@ -183,11 +191,14 @@ pub(crate) fn read_data(cx: &mut Context<'_>, flow: &FlowPlan, segment: &Segment
 
 /// The bytes of an RDMA-like receiver's answer that leaves now.
 pub(crate) fn answer_packet(cx: &Context<'_>, flow: &FlowPlan, answer: Answer) -> Option<Packet> {
-    let Answer { mut packet, ack, extension_kind, class, .. } = answer;
+    let Answer { mut packet, ack, extension_kind, class, port, .. } = answer;
     let header = Header::rdma_ack(flow.id, class, &ack, cx.now());
     let (headers, bytes) = packet.head.split_first_chunk_mut()?;
     let extension = Extension { kind: extension_kind, bytes };
-    let answer = wire_packet(cx, flow, Way::back(flow), Codepoint::NOT_ECT, header, extension);
+    let mut answer = wire_packet(cx, flow, Way::back(flow), Codepoint::NOT_ECT, header, extension);
+    if let Some(port) = port {
+        answer.src_port = port;
+    }
     answer.encode_headers(headers).ok()?;
     Some(packet)
 }

@@ -2,7 +2,7 @@
 //! (docs/algorithms/substrate.md#pacing).
 
 use p4cc_switch::Packet;
-use p4cc_transport::rdma::{RdmaData, RdmaReceipt};
+use p4cc_transport::rdma::{PathFeedback, RdmaData, RdmaReceipt};
 use p4cc_transport::wire::{self, Extension, ExtensionType, Flags, PacketKind};
 use p4cc_transport::{AckFields, Codepoint};
 use p4cc_units::Span;
@@ -57,7 +57,8 @@ impl Rdma<'_, '_> {
             }
             Verb::ReceiverTimer => {
                 let Some(due) = ends.receiver.on_timer(now) else { return };
-                let answer = Answer::due(self.cx.pool, flow, ends.ack_class, &due);
+                let port = ends.sender.chooses_paths().then_some(due.src_port);
+                let answer = Answer::due(self.cx.pool, flow, ends.ack_class, &due).by_port(port);
                 let nic = ends.nic;
                 return self.hosts.send_answer(self.cx, dst, answer, nic);
             }
@@ -70,11 +71,29 @@ impl Rdma<'_, '_> {
         match packet.header.kind {
             PacketKind::Data => return self.on_data(packet),
             PacketKind::Ack => {
+                self.hear_of_path(packet);
                 self.on_ack(&packet.ack_fields(), packet.header.flags, packet.extension);
             }
             PacketKind::Notice => self.on_notice(packet),
         }
         None
+    }
+
+    /// What an ACK says about the path of the packet that it answers, to a sender that chose it.
+    #[inline]
+    fn hear_of_path(&mut self, packet: &wire::Packet<'_>) {
+        let Some(ends) = self.ends().filter(|ends| ends.sender.chooses_paths()) else { return };
+        if packet.extension.kind == ExtensionType::CNP {
+            return;
+        }
+        let feedback = if packet.header.flags.has(Flags::NACK) {
+            PathFeedback::Trimmed
+        } else if packet.header.ecn_echo == Codepoint::CE {
+            PathFeedback::Marked
+        } else {
+            PathFeedback::Good
+        };
+        ends.sender.on_path(packet.src_port, feedback);
     }
 
     /// Data reaches the receiver.
@@ -110,7 +129,8 @@ impl Rdma<'_, '_> {
         flow.count_mark(packet.ecn);
         let Ends::Rdma(ends) = &mut flow.ends else { return };
         let Some(ack) = ends.receiver.on_trimmed(now, &data_of(packet)) else { return };
-        let answer = Answer::notification(self.cx.pool, index, ends.ack_class, ack);
+        let port = ends.sender.chooses_paths().then_some(packet.src_port);
+        let answer = Answer::notification(self.cx.pool, index, ends.ack_class, ack).by_port(port);
         let nic = ends.nic;
         let host = self.hosts.plans[index as usize].dst;
         self.hosts.send_answer(self.cx, host, answer, nic);
@@ -131,6 +151,7 @@ impl Rdma<'_, '_> {
             return self.answer_in_time(receipt, packet, kind, len);
         }
         let (class, delivered) = (ends.ack_class, ends.receiver.delivered_bytes());
+        let echoes = ends.sender.chooses_paths();
         let host = self.hosts.plans[flow as usize].dst;
         let answers = &mut self.hosts.hosts[host as usize].answers;
         if let Some(ack) = receipt.notification {
@@ -140,7 +161,8 @@ impl Rdma<'_, '_> {
         if let Some(ack) = receipt.ack
             && let Some(packet) = unused.take()
         {
-            answers.push_back(Answer::echo(packet, flow, class, ack, kind, len));
+            let port = if echoes { wire::peek_source_port(&packet.head) } else { None };
+            answers.push_back(Answer::echo(packet, flow, class, ack, kind, len).by_port(port));
         }
         self.hosts.serve(self.cx, host);
         if receipt.delivered_bytes > 0 {
@@ -220,7 +242,10 @@ impl Rdma<'_, '_> {
             sent.map(|(segment, extension)| packets::paced_packet(self.cx, plan, class, &segment, extension));
         let paced = &mut hosts[host as usize].paced;
         paced.reschedule(plan.priority, index, &mut ends.position, ends.sender.ready_at());
-        let packet = packet?;
+        let mut packet = packet?;
+        if let (Some(port), Some(packet)) = (ends.sender.source_port(), &mut packet) {
+            wire::set_source_port(&mut packet.head, port);
+        }
         // A burst is one request to the interface, so its packets leave together.
         paced.on_served(&ends.position, ends.sender.is_in_burst());
         flow.data_pkts += 1;
@@ -260,6 +285,7 @@ fn data_of<'a>(packet: &wire::Packet<'a>) -> RdmaData<'a> {
         ack_request: packet.header.flags.has(Flags::ACK_REQUEST),
         ecn: packet.ecn,
         timestamp_ns: packet.header.timestamp_ns,
+        src_port: packet.src_port,
         extension: packet.extension,
     }
 }

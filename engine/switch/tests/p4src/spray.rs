@@ -38,6 +38,21 @@ fn distinct(mut members: Vec<u64>) -> usize {
     members.len()
 }
 
+/// The source port decides, so a flow keeps to a path whatever its pauses.
+#[test]
+fn senders_choose_where_the_switch_follows_them() {
+    let mut bench = bench(false);
+    bench.add("ingress.spray.gaps", &[ETHERTYPE_IPV4], "ingress.spray.follow_sender", &[]);
+    let mut paths = Vec::new();
+    for flow in 1..100 {
+        let times = (0..4).map(|n| 400 * GAP_NS * n);
+        let members = chosen(&mut bench, flow, times);
+        assert_eq!(distinct(members.clone()), 1, "flow {flow}");
+        paths.push(members[0]);
+    }
+    assert_eq!(distinct(paths), 8);
+}
+
 #[test]
 fn without_a_gap_each_packet_takes_its_own_path() {
     let mut bench = bench(false);

@@ -11,6 +11,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::bolt;
+use super::entropy::Entropy;
 use super::request::MAX_RECORDS;
 use crate::wire::IP_HEADERS_LEN;
 
@@ -127,6 +128,13 @@ pub struct RdmaConfig {
     /// a half windows, from five packets to one and a half times what a round trip holds.
     #[serde(default)]
     pub reordering_bytes: Option<u32>,
+    /// Who chooses the value of each packet that switches choose its path by, and how
+    /// (docs/algorithms/entropy.md).
+    #[serde(default)]
+    pub entropy: Entropy,
+    /// Number of such values, a power of two.
+    #[serde(default = "default_entropy_values")]
+    pub entropy_values: u16,
     /// How marks come back.
     #[serde(default)]
     pub notification: Notification,
@@ -228,6 +236,11 @@ const fn default_request_patience_rounds() -> u32 {
     4
 }
 
+/// docs/algorithms/entropy.md#entropy-parameters.
+const fn default_entropy_values() -> u16 {
+    1_024
+}
+
 const fn default_ack_class() -> u8 {
     7
 }
@@ -238,6 +251,8 @@ const MAX_MSS_BYTES: u64 = 65_000;
 const MAX_ACK_EVERY: u64 = 1_024;
 const MAX_TIME_NS: u64 = 3_600_000_000_000;
 const MAX_UNIT_SHIFT: u32 = 5;
+/// The dynamic ports.
+const MAX_ENTROPY_VALUES: u64 = 1 << 14;
 const MAX_SEGMENT_BYTES: u64 = 1 << 24;
 const MAX_REORDERING_BYTES: u64 = 1 << 30;
 
@@ -284,6 +299,7 @@ impl RdmaConfig {
         self.check_notifications()?;
         self.check_receiver(line_rate)?;
         self.check_recovery()?;
+        self.check_entropy()?;
         Ok(control)
     }
 
@@ -417,6 +433,31 @@ impl RdmaConfig {
         Err(ConfigError::new("recovery", cause, "take go_back_n"))
     }
 
+    /// Packets of one flow take several paths: what counts on their order, or on records of one path, cannot.
+    fn check_entropy(&self) -> Result<(), ConfigError> {
+        let refuse = |cause: String, remedy: &str| Err(ConfigError::new("entropy", cause, remedy));
+        if self.entropy == Entropy::Flow {
+            return Ok(());
+        }
+        if !self.needs().reads_marks() && self.needs() != SwitchNeed::None {
+            let cause = format!("{} goes by what the switches of one path say", self.cc.name);
+            return refuse(cause, "leave out entropy, or take an algorithm that reads marks or delays");
+        }
+        if self.reads {
+            return refuse("the sender of a read is its source".to_owned(), "leave out entropy or reads");
+        }
+        if self.recovery != Recovery::SelectiveRepeat {
+            let cause = "packets on several paths arrive out of order, which go-back-N takes for losses";
+            return refuse(cause.to_owned(), "give recovery: selective_repeat, or leave out entropy");
+        }
+        if !self.entropy_values.is_power_of_two() {
+            let cause = format!("{} is no power of two", self.entropy_values);
+            let remedy = "give a power of two up to 16384";
+            return Err(ConfigError::new("entropy_values", cause, remedy));
+        }
+        Ok(())
+    }
+
     fn check_ranges(&self) -> Result<(), ConfigError> {
         let shift = self.int.as_ref().map_or(0, |int| int.unit_shift);
         let tick_ns = self.int.as_ref().map_or(1, |int| int.tick_ns);
@@ -436,6 +477,7 @@ impl RdmaConfig {
             ("segment_bytes", u64::from(self.segment_bytes.unwrap_or(1)), 1, MAX_SEGMENT_BYTES),
             ("burst_bytes", u64::from(self.burst_bytes.unwrap_or(1)), 1, MAX_SEGMENT_BYTES),
             ("reordering_bytes", u64::from(self.reordering_bytes.unwrap_or(1)), 1, MAX_REORDERING_BYTES),
+            ("entropy_values", u64::from(self.entropy_values), 1, MAX_ENTROPY_VALUES),
             ("burst_rate_bps", self.burst_rate_bps.unwrap_or(1_000), 1_000, 10_000_000_000_000),
             ("rtt_noise_uniform_ns", self.rtt_noise_uniform_ns, 0, MAX_TIME_NS),
             ("rtt_noise_exp_ns", self.rtt_noise_exp_ns, 0, MAX_TIME_NS / 100),

@@ -16,6 +16,7 @@
 mod bolt;
 mod config;
 mod credits;
+mod entropy;
 mod pacer;
 mod read;
 mod receiver;
@@ -27,6 +28,7 @@ mod sender;
 mod telemetry;
 
 pub use config::{CnpScope, IntRoom, IntTable, Notification, RdmaConfig, Recovery};
+pub use entropy::{Entropy, PathFeedback};
 pub use read::{ReadRequest, ReadSource};
 pub use receiver::{Carries, RdmaAck, RdmaData, RdmaDueAck, RdmaReceipt, RdmaReceiver};
 pub use sender::{AckResult, RdmaSender};

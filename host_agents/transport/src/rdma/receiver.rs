@@ -31,6 +31,8 @@ pub struct RdmaData<'a> {
     pub ecn: Codepoint,
     /// When it was sent, by the sender's clock.
     pub timestamp_ns: u64,
+    /// Its UDP source port, which its ACK echoes where the sender chose it.
+    pub src_port: u16,
     /// What switches wrote into it.
     pub extension: Extension<'a>,
 }
@@ -80,6 +82,8 @@ impl RdmaAck {
 pub struct RdmaDueAck {
     /// What it says.
     pub ack: RdmaAck,
+    /// The UDP source port of the packet that it answers.
+    pub src_port: u16,
     extension_kind: ExtensionType,
     extension: SmallVec<[u8; 64]>,
 }
@@ -118,6 +122,7 @@ struct Waiting {
     seq: u32,
     timestamp_ns: u64,
     ecn: Codepoint,
+    src_port: u16,
     extension_kind: ExtensionType,
     extension: SmallVec<[u8; 64]>,
 }
@@ -293,6 +298,7 @@ impl RdmaReceiver {
             seq: data.seq,
             timestamp_ns: data.timestamp_ns,
             ecn: data.ecn,
+            src_port: data.src_port,
             extension_kind: data.extension.kind,
             extension: SmallVec::from_slice(data.extension.bytes),
         };
@@ -314,13 +320,13 @@ impl RdmaReceiver {
     pub fn on_timer(&mut self, now: Time) -> Option<RdmaDueAck> {
         self.waits_until.take_if(|until| *until <= now)?;
         let waiting = self.waiting.as_deref()?;
-        let Waiting { arrived, seq, ecn, extension_kind, .. } = *waiting;
+        let Waiting { arrived, seq, ecn, src_port, extension_kind, .. } = *waiting;
         let extension = waiting.extension.clone();
         let timestamp_ns = waiting.timestamp_ns.saturating_add(now.since(arrived).as_ns());
         let answered = self.kept.is_some().then_some(seq);
         let data = RdmaData { seq, timestamp_ns, ecn, ..RdmaData::default() };
         let ack = RdmaAck { answered, ..self.ack(&data) };
-        Some(RdmaDueAck { ack, extension_kind, extension })
+        Some(RdmaDueAck { ack, src_port, extension_kind, extension })
     }
 
     /// Takes a packet wherever it belongs. One that lies out of order, fills a hole, was there already or is

@@ -12,6 +12,7 @@ use p4cc_units::{Bytes, Rate, Span, Time};
 use super::bolt;
 use super::config::{Notification, RdmaConfig, Recovery};
 use super::credits::Credits;
+use super::entropy::{PathFeedback, Paths};
 use super::pacer::{Pacer, time_at};
 use super::request::{RequestBytes, Requests};
 use super::segments::Segments;
@@ -83,6 +84,8 @@ pub struct RdmaSender {
     selective: Option<Selective>,
     /// Where a receiver algorithm lets it send.
     credits: Option<Credits>,
+    /// Where the sender chooses the paths of its packets.
+    paths: Option<Box<Paths>>,
     /// The configured bound of [`Self::reordering_bytes`], and the highest that a window sets.
     reordering: (Option<u32>, f64),
     pub(super) started: bool,
@@ -121,6 +124,7 @@ impl RdmaSender {
             highest: 0,
             selective: (config.recovery == Recovery::SelectiveRepeat).then(Selective::default),
             credits: None,
+            paths: None,
             reordering: (
                 config.reordering_bytes,
                 1.5 * line_rate.as_bps() as f64 * config.base_rtt_ns as f64 / 8e9,
@@ -171,6 +175,30 @@ impl RdmaSender {
     /// A receiver algorithm lets it send; so many bytes leave unasked.
     pub fn await_credit(&mut self, unasked_bytes: u64) {
         self.credits = Some(Credits::new(unasked_bytes));
+    }
+
+    /// The sender chooses the paths of its packets, by random numbers from this seed.
+    pub fn choose_paths(&mut self, config: &RdmaConfig, seed: u64) {
+        self.paths = Some(Box::new(Paths::new(config.entropy, config.entropy_values, seed)));
+    }
+
+    /// Whether it does, so that ACKs echo the source ports of its packets.
+    #[inline]
+    pub fn chooses_paths(&self) -> bool {
+        self.paths.is_some()
+    }
+
+    /// The source port of the packet that left last, where the sender chooses it.
+    #[inline]
+    pub fn source_port(&self) -> Option<u16> {
+        self.paths.as_ref().map(|paths| paths.port())
+    }
+
+    /// What came back about the path of a packet with this source port.
+    pub fn on_path(&mut self, port: u16, feedback: PathFeedback) {
+        if let Some(paths) = &mut self.paths {
+            paths.hear(port, feedback);
+        }
     }
 
     /// The class that the receiver chose for the flow's data.
@@ -329,6 +357,9 @@ impl RdmaSender {
             credits.spend(len);
             let beyond = self.flow_bytes.map_or(u64::MAX, |end| end.saturating_sub(seq + len));
             segment.beyond = u32::try_from(beyond).unwrap_or(u32::MAX);
+        }
+        if let Some(paths) = &mut self.paths {
+            paths.advance();
         }
         self.retransmitted += u64::from(segment.retransmit);
         self.snd_max = self.snd_max.max(self.snd_nxt);

@@ -26,7 +26,7 @@ pub use extension::{Extension, ExtensionType};
 pub use header::{Flags, Header, PacketKind, TrafficClass};
 pub use ip::{Endpoint, TTL, ecn_bits, rewrite_ecn_bits};
 pub use ipv6::{IPV6_LEN, ipv6_of, is_ipv6, to_ipv4, to_ipv6};
-pub use packet::{Packet, decode_trimmed, peek_flow_id, source_port};
+pub use packet::{Packet, decode_trimmed, peek_flow_id, peek_source_port, set_source_port, source_port};
 pub use tcp::{Ports, TCP_IP_HEADERS_LEN, TCP_LEN, TcpFlags, TcpHeader, TcpPacket, encode_tcp, is_tcp};
 pub use tcp_options::{MAX_TCP_OPTIONS_LEN, MAX_TCP_SACK_BLOCKS, TcpOptions, Timestamps};
 
@@ -36,6 +36,9 @@ pub const VERSION: u8 = 1;
 /// UDP destination port of every p4cc packet, data and ACK
 /// (dynamic range of RFC6335, so registered by nobody).
 pub const UDP_PORT: u16 = 52_224;
+
+/// First port of the dynamic range (RFC6335).
+pub(crate) const DYNAMIC_PORTS: u16 = 49_152;
 
 /// Bytes of the Ethernet header.
 pub const ETHERNET_LEN: usize = 14;

@@ -8,11 +8,11 @@ use super::header::{Header, PAYLOAD_LEN_AT, PacketKind, is_valid_extension, part
 use super::ip::{
     Endpoint, Ipv4Fields, PROTOCOL_UDP, TTL, check_ethernet, check_ipv4, write_ethernet, write_ipv4,
 };
-use super::{ETHERNET_LEN, FRAME_HEADERS_LEN, IP_HEADERS_LEN, IPV4_LEN, TRANSPORT_LEN, UDP_LEN, UDP_PORT};
+use super::{
+    DYNAMIC_PORTS, ETHERNET_LEN, FRAME_HEADERS_LEN, IP_HEADERS_LEN, IPV4_LEN, TRANSPORT_LEN, UDP_LEN,
+    UDP_PORT,
+};
 use crate::{AckFields, Codepoint};
-
-/// First port of the dynamic range (RFC6335).
-const DYNAMIC_PORTS: u16 = 49_152;
 
 /// A p4cc packet without its payload, which is zeros.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -51,6 +51,21 @@ pub fn peek_flow_id(frame: &[u8]) -> Option<u32> {
     /// Behind version, kind and flags.
     const AT: usize = ETHERNET_LEN + IPV4_LEN + UDP_LEN + 4;
     frame.get(AT..).and_then(<[u8]>::first_chunk).map(|bytes| u32::from_be_bytes(*bytes))
+}
+
+/// Behind Ethernet and IPv4.
+const SOURCE_PORT_AT: usize = ETHERNET_LEN + IPV4_LEN;
+
+/// The UDP source port of a frame of ours: nothing is checked.
+pub fn peek_source_port(frame: &[u8]) -> Option<u16> {
+    frame.get(SOURCE_PORT_AT..).and_then(<[u8]>::first_chunk).map(|bytes| u16::from_be_bytes(*bytes))
+}
+
+/// Gives a frame of ours another UDP source port.
+pub fn set_source_port(frame: &mut [u8], port: u16) {
+    if let Some(bytes) = frame.get_mut(SOURCE_PORT_AT..).and_then(<[u8]>::first_chunk_mut) {
+        *bytes = port.to_be_bytes();
+    }
 }
 
 impl<'a> Packet<'a> {

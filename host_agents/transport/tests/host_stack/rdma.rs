@@ -3,7 +3,9 @@
 
 use std::collections::BTreeMap;
 
-use p4cc_transport::rdma::{Carries, RdmaAck, RdmaConfig, RdmaData, RdmaReceipt, RdmaReceiver, RdmaSender};
+use p4cc_transport::rdma::{
+    Carries, PathFeedback, RdmaAck, RdmaConfig, RdmaData, RdmaReceipt, RdmaReceiver, RdmaSender,
+};
 use p4cc_transport::wire::{Extension, ExtensionType, Flags, Header, TrafficClass};
 use p4cc_transport::{AckFields, Codepoint, Segment};
 use p4cc_units::{Rate, Span, Time};
@@ -85,6 +87,7 @@ fn receive(
             ack_request: segment.ack_request,
             ecn: if is_marked { Codepoint::CE } else { segment.ecn },
             timestamp_ns: left.as_ns(),
+            src_port: 0,
             extension: Extension { kind, bytes },
         },
     );
@@ -530,6 +533,43 @@ fn a_full_span_lets_lost_packets_leave() {
     let at = sender.ready_at().expect("the first packet is lost");
     let (segment, _) = sender.take(at.max(now)).expect("it leaves");
     assert_eq!((segment.seq, segment.retransmit), (0, true));
+}
+
+#[test]
+fn paths_are_chosen_where_order_and_records_do_not_count() {
+    for (more, place) in [
+        (r#""cc":{"name":"nscc"}"#, "entropy"),
+        (r#""recovery":"selective_repeat","cc":{"name":"rcp"}"#, "entropy"),
+        (r#""recovery":"selective_repeat","entropy_values":48,"cc":{"name":"nscc"}"#, "entropy_values"),
+        (r#""recovery":"selective_repeat","entropy_values":32768,"cc":{"name":"nscc"}"#, "entropy_values"),
+    ] {
+        let error = config(&format!(r#"{{"entropy":"reps","base_rtt_ns":10000,{more}}}"#));
+        let error = error.validate(LINE).expect_err(more);
+        assert_eq!(error.place, place, "{error}");
+    }
+}
+
+/// Whoever runs the sender gives packets its port and ACKs back; a value that came back unmarked leaves next.
+#[test]
+fn values_that_came_back_leave_again() {
+    let more = r#""recovery":"selective_repeat","entropy":"reps","cc":{"name":"fixed"}"#;
+    let config = config(&format!(r#"{{"base_rtt_ns":10000,{more}}}"#));
+    let mut sender = RdmaSender::new(&config, LINE, Some(4_000)).expect("it is valid");
+    assert_eq!(sender.source_port(), None, "the flow's");
+    sender.choose_paths(&config, 9);
+    sender.start(Time::ZERO);
+    let mut leaves = || {
+        let at = sender.ready_at().expect("it has data");
+        sender.take(at).expect("it leaves");
+        sender.source_port().expect("it chooses")
+    };
+    let (first, second) = (leaves(), leaves());
+    assert_ne!(first, second);
+    sender.on_path(first, PathFeedback::Marked);
+    sender.on_path(second, PathFeedback::Good);
+    let at = sender.ready_at().expect("it has data");
+    sender.take(at).expect("it leaves");
+    assert_eq!(sender.source_port(), Some(second));
 }
 
 #[test]
