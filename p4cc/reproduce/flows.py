@@ -9,7 +9,7 @@ import polars as pl
 
 from p4cc.analysis.cells import without_largest
 from p4cc.analysis.paired import ratio_of_medians
-from p4cc.analysis.percentiles import percentile
+from p4cc.analysis.percentiles import fewest, percent_of, percentile
 from p4cc.errors import UserError
 from p4cc.reproduce.rows import need, of_variant
 from p4cc.scenario.flow_claims import (
@@ -105,13 +105,13 @@ def _paired(flows: pl.DataFrame, how: PairedFctMeasure) -> float | None:
 
 def _cells(rows: pl.DataFrame, how: PodCellsMeasure) -> float | None:
     need(rows, how.column)
-    used = rows.filter(pl.col("is_full") & (pl.col("flows_completed") > 0))
+    used = _cells_with_flows(rows, how.column)
     if how.cells != "all":
         need(rows, "src_pod", "dst_pod")
         used = used.filter((pl.col("src_pod") == pl.col("dst_pod")) == (how.cells == "inside"))
     result: list[float] = []
     for _, one in used.group_by("seed", maintain_order=True):
-        values = sorted(float(value) for value in one[how.column].drop_nulls().to_list())
+        values = sorted(float(value) for value in one[how.column].to_list())
         positive = [value for value in values if value > 0]
         match how.give:
             case "min":
@@ -125,7 +125,8 @@ def _cells(rows: pl.DataFrame, how: PodCellsMeasure) -> float | None:
             case "ratio":
                 if positive:
                     result.append(positive[-1] / positive[0])
-    return median(result)
+    found = median(result)
+    return None if found is None else found * how.scale
 
 
 def _cells_above(pairs: pl.DataFrame, how: CellsAboveMeasure) -> float | None:
@@ -155,8 +156,10 @@ def _point(pairs: pl.DataFrame, how: CellsAboveMeasure, value: str | float) -> p
 
 
 def _cells_with_flows(cells: pl.DataFrame, column: str) -> pl.DataFrame:
-    """Cells of full pods that carry flows, with a value."""
-    return cells.filter(pl.col("is_full") & (pl.col("flows_completed") > 0)).drop_nulls(column)
+    """Cells of full pods with a value: with flows, and of a percentile with as many as it needs."""
+    percent = percent_of(column)
+    least = 1 if percent is None else fewest(percent)
+    return cells.filter(pl.col("is_full") & (pl.col("flows_completed") >= least)).drop_nulls(column)
 
 
 def _largest_flow(flows: pl.DataFrame, how: LargestFlowMeasure) -> float | None:
