@@ -18,7 +18,6 @@ from p4cc.scenario.flow_claims import (
     FlowPercentileMeasure,
     FlowRankMeasure,
     LargestFlowMeasure,
-    PodCellsMeasure,
     PodPairMeasure,
 )
 
@@ -57,8 +56,6 @@ def _count(runs: pl.DataFrame, table: Callable[[str], pl.DataFrame], how: Measur
             rows = of_variant(table("pod_pairs"), how.variant, how.where)
             cell = rows.filter((pl.col("src_pod") == how.src_pod) & (pl.col("dst_pod") == how.dst_pod))
             return percent, _least(cell["flows_completed"].to_list())
-        case PodCellsMeasure() if (percent := percent_of(how.column)) is not None:
-            return percent, _of_cells(of_variant(table("pod_pairs"), how.variant, how.where), how)
         case ValueMeasure():
             return _of_column(runs, how)
         case FarthestMeasure():
@@ -72,24 +69,6 @@ def _of_column(runs: pl.DataFrame, how: ValueMeasure) -> tuple[float, int] | Non
     if percent is None or counted not in runs.columns:
         return None
     return percent, _least(of_variant(runs, how.variant, how.where)[counted].drop_nulls().to_list())
-
-
-def _of_cells(rows: pl.DataFrame, how: PodCellsMeasure) -> int:
-    """Flows of the cells that decide: the least and the largest, or the one in the middle."""
-    used = rows.filter(pl.col("is_full") & (pl.col("flows_completed") > 0)).drop_nulls(how.column)
-    counts: list[int] = []
-    for _, one in used.group_by("seed"):
-        flows = [int(value) for value in one.sort(how.column)["flows_completed"].to_list()]
-        match how.give:
-            case "min":
-                counts.append(flows[0])
-            case "max":
-                counts.append(flows[-1])
-            case "median":
-                counts.append(flows[len(flows) // 2])
-            case "spread" | "ratio":
-                counts += [flows[0], flows[-1]]
-    return _least(counts)
 
 
 def _least(counts: Iterable[int]) -> int:

@@ -108,13 +108,13 @@ def _paired(flows: pl.DataFrame, how: PairedFctMeasure) -> float | None:
 
 def _cells(rows: pl.DataFrame, how: PodCellsMeasure) -> float | None:
     need(rows, how.column)
-    used = rows.filter(pl.col("is_full") & (pl.col("flows_completed") > 0))
+    used = _cells_with_flows(rows, how.column)
     if how.cells != "all":
         need(rows, "src_pod", "dst_pod")
         used = used.filter((pl.col("src_pod") == pl.col("dst_pod")) == (how.cells == "inside"))
     result: list[float] = []
     for _, one in used.group_by("seed", maintain_order=True):
-        values = sorted(float(value) for value in one[how.column].drop_nulls().to_list())
+        values = sorted(float(value) for value in one[how.column].to_list())
         positive = [value for value in values if value > 0]
         match how.give:
             case "min":
@@ -128,7 +128,8 @@ def _cells(rows: pl.DataFrame, how: PodCellsMeasure) -> float | None:
             case "ratio":
                 if positive:
                     result.append(positive[-1] / positive[0])
-    return median(result)
+    found = median(result)
+    return None if found is None else found * how.scale
 
 
 def _cells_above(pairs: pl.DataFrame, how: CellsAboveMeasure) -> float | None:

@@ -162,7 +162,7 @@ def _in_short(maker: _Maker, placed: Sequence[Placed]) -> list[str]:
     facts = _sums(maker.results).facts()
     lines = table(tuple(COLUMNS.values()), [tuple(str(facts[name]) for name in COLUMNS)])
     if not facts["numbers"]:
-        lines = ["This source states no number that a run could be compared with."]
+        lines = ["No number of this source is judged by itself."]
     for names, what in (
         (STATED, "What the source states without a number or with a bound"),
         (EXPECTED, "Expectations of p4cc's own"),

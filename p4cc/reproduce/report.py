@@ -71,8 +71,8 @@ is not comparable, unless it lies beyond the band; so is what is combined of it.
 our run decides is not judged, nor one on a percentile of too few values, nor one that the end of a sweep leaves open.
 
 A number that the source states counts, even where it follows from others that it states (85 times is 6800 by 79,
-nearly 13 times is 1490 by 116). A number that only follows from others, such as a difference of two, or that only a
-public quote has, is judged and does not count.
+nearly 13 times is 1490 by 116). A table counts cell by cell, without the empty ones. A number that only follows from
+others, such as a difference of two, or that only a public quote has, is judged and does not count.
 
 What a source states without a number, as a bound or as a range (no timeout, an order, nearly equal, within 50 ms, 3 to
 5 times) is met or not, and has its own sum: its band is as wide as the statement, and where we chose the width it says

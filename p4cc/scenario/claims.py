@@ -23,8 +23,8 @@ from p4cc.scenario.distribution_claims import (
     SampleMeasure,
     ShiftMeasure,
 )
-from p4cc.scenario.flow_claims import FLOW_MEASURES, FlowRankMeasure, Sizes
-from p4cc.scenario.stated import Band, History, Stated
+from p4cc.scenario.flow_claims import FLOW_MEASURES, FlowRankMeasure, PodPairMeasure, Sizes
+from p4cc.scenario.stated import Band, History, Line, Reading, Stated
 from p4cc.scenario.where import Cited, Factor, Interval, OfRuns
 
 if TYPE_CHECKING:
@@ -387,6 +387,78 @@ class Claim(Number, Stated):
         return self.same_as if "." in self.same_as else f"{figure}.{self.same_as}"
 
 
+Cell = Annotated[str, Field(pattern=r"^\d+,\d+$")]
+
+
+class PodTable(Model):
+    """A table of the source by pairs of pods: each number in it is a claim, NAME_SOURCE_DESTINATION."""
+
+    name: Annotated[str, Field(pattern=r"^[a-z][a-z0-9_]{0,39}$")]
+    """What the names of its claims begin with."""
+    text: Annotated[str, Field(min_length=1)]
+    """The measure in words; the pods are added."""
+    at: Line
+    """Where the source has the table."""
+    reading: Reading = "table"
+    """How its numbers are known."""
+    rows: Annotated[list[list[float | None]], Field(max_length=64)] = Field(
+        default=[], description="By source pod, then by destination; null where the source has no number."
+    )
+    readings_of: str = Field(
+        default="", description="In place of `rows`: the table of the same numbers, of which these are other readings."
+    )
+    measure: PodPairMeasure
+    """How its first number is measured; the others are measured likewise, each for its pods."""
+    same_as: dict[Cell, str] = Field(
+        default={}, description="For `SOURCE,DESTINATION`: the claim of the same number, if the source repeats it."
+    )
+    derived: dict[Cell, Line] = Field(
+        default={}, description="For `SOURCE,DESTINATION`: why its number does not count by itself."
+    )
+    not_comparable: str = Field(default="", description="Why ours are not the same numbers, if they are not.")
+    cause: str = Field(default="", description="Likely cause of values outside their bands.")
+    history: History = Field(default=[], description="Changes after a run.")
+
+    def claims(self, first: PodTable) -> list[Claim]:
+        """One for each number of `first`, which is this table or the one of which it has other readings."""
+        return [
+            self._claim(first, source, destination, paper)
+            for source, row in enumerate(first.rows)
+            for destination, paper in enumerate(row)
+            if paper is not None
+        ]
+
+    def _claim(self, first: PodTable, source: int, destination: int, paper: float) -> Claim:
+        cell, ends = f"{source},{destination}", f"{source}_{destination}"
+        derived = first.derived.get(cell, "")
+        own = "" if first is self else f"{first.name}_{ends}"
+        return Claim(
+            name=f"{self.name}_{ends}",
+            text=f"{self.text}, pod {source} to {destination}",
+            paper=paper,
+            at=self.at,
+            reading=self.reading,
+            same_as="" if derived else first.same_as.get(cell, own),
+            derived=derived,
+            measure=self.measure.model_copy(update={"src_pod": source, "dst_pod": destination}),
+            not_comparable=self.not_comparable,
+            cause=self.cause,
+            history=self.history,
+        )
+
+
+def _of_tables(tables: Sequence[PodTable]) -> list[Claim]:
+    """The claims of all tables; raises ValueError for other readings of an unknown one."""
+    known = {table.name: table for table in tables if table.rows}
+    claims: list[Claim] = []
+    for table in tables:
+        first = known.get(table.readings_of or table.name)
+        if first is None or bool(table.rows) == bool(table.readings_of):
+            raise ValueError(f"pod_tables: {table.name} needs `rows`, or `readings_of` a table that has some")
+        claims += table.claims(first)
+    return claims
+
+
 def _check_also(number: Claim | Expectation) -> None:
     if number.also is not None and not isinstance(number.measure, OfRuns):
         raise ValueError("`also` needs a measure of a variant's runs")
@@ -454,6 +526,9 @@ class Reproduction(Model):
         default=[], max_length=64, description="Bounds and statements of the source, and what p4cc expects of itself."
     )
     numbers: list[Number] = Field(default=[], max_length=1_000, description="Numbers that are shown and not judged.")
+    pod_tables: list[PodTable] = Field(
+        default=[], max_length=8, description="The source's tables by pairs of pods: a claim for each number."
+    )
     apart: list[Apart] = Field(
         default=[],
         max_length=32,
@@ -473,9 +548,9 @@ class Reproduction(Model):
 
     @model_validator(mode="after")
     def _has_numbers(self) -> Self:
-        if not self.measured and not self.each_variant:
-            raise ValueError("no number is claimed: give claims, expectations, numbers or each_variant")
-        _differ([one.name for one in (*self.measured, *self.each_variant)])
+        if not self.measured and not self.pod_tables and not self.each_variant:
+            raise ValueError("no number is claimed: give claims, pod_tables, expectations, numbers or each_variant")
+        _differ([one.name for one in (*self.measured, *_of_tables(self.pod_tables), *self.each_variant)])
         self._same_points()
         shown = [one.name for one in self.numbers]
         for wanted in (name for one in self.apart for name in one.numbers):
@@ -494,10 +569,12 @@ class Reproduction(Model):
     def of(self, variants: Sequence[str]) -> Reproduction:
         """With a number for each of these variants instead of one for all; raises ValueError."""
         claims = [reading for claim in self.claims for reading in claim.readings()]
+        claims += _of_tables(self.pod_tables)
         expectations = [reading for one in self.expectations for reading in one.readings()]
         numbers = [*self.numbers, *(one.number_of(variant) for one in self.each_variant for variant in variants)]
         _differ([one.name for one in (*claims, *expectations, *numbers)])
-        return self.model_copy(update={"claims": claims, "expectations": expectations, "numbers": numbers})
+        found = {"claims": claims, "pod_tables": [], "expectations": expectations, "numbers": numbers}
+        return self.model_copy(update=found)
 
     def why_apart(self, name: str) -> str:
         """Why a number that is shown is no reading of a source's number, if it says so."""

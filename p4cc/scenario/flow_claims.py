@@ -82,7 +82,10 @@ class PairedFctMeasure(Model):
 
 
 class PodCellsMeasure(OfRuns):
-    """A column of the pod pairs over all cells of full pods that carry flows: computed per seed, then the median."""
+    """A column of the pod pairs over all cells of full pods that carry flows: computed per seed, then the median.
+
+    A percentile is of the cells with as many flows as it needs (docs/algorithms/metrics.md#metrics).
+    """
 
     kind: Annotated[Literal["pod_cells"], KIND]
     column: str = "slowdown_p95"
@@ -94,6 +97,8 @@ class PodCellsMeasure(OfRuns):
     cells: Literal["all", "inside", "between"] = Field(
         default="all", description="Cells of flows that stay `inside` a pod, of flows `between` two pods, or all."
     )
+    scale: Factor = 1.0
+    """Factor applied to the value."""
 
 
 class CellsAboveMeasure(Model):
