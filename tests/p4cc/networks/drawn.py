@@ -85,12 +85,14 @@ def drawn(number: int) -> Plain:
     if wider.random() < 0.3:
         switch["ecmp_weights"] = "capacity"
     slowed = _scheduled(wider, switch, rate_bps) if wider.random() < 0.4 else 0
+    goes_back = variant.get("rate_control", {}).get("name") not in ("d3", "rcp_dc")
+    slow, card_ns = _cards(Random(f"cards {number}"), graph, switch, transport, is_paced=is_paced, goes_back=goes_back)
     jitter_ns = random.choice((0, 0, 100, 10_000))
     faults = _faults(random, sorted({(link.a, link.b) for link in graph.links}), rtt_ns)
     # Longer than any queue here lasts, so that what is repeated was lost.
-    queue_ns = max(1, slowed) * int(capacity_pkts * 8e9 * (transport["mss_bytes"] + 128) / rate_bps)
+    queue_ns = max(1, slowed) * int(capacity_pkts * 8e9 * (transport["mss_bytes"] + 128) / rate_bps) + card_ns
     noise_ns = jitter_ns + transport.get("host_delay_exp_ns", 0) + transport.get("rtt_noise_exp_ns", 0)
-    busy_ns = max(1, slowed) * int(8e9 * total_bytes / rate_bps)
+    busy_ns = max(1, slowed, 4 * len(slow)) * int(8e9 * total_bytes / rate_bps)
     # `dualpi2.p4` serves L4S packets first as long as there are any: ACKs, which are classic, wait for
     # all of them. So do packets of queues that come last, or whose turns are rare, and ACKs of requests
     # behind what their host sends.
@@ -112,11 +114,40 @@ def drawn(number: int) -> Plain:
         "transport": transport,
         "variants": [{"name": "sender", **variant}],
         "faults": faults,
+        **({"slow_receivers": slow} if slow else {}),
         "host_jitter_ns": jitter_ns,
         "seeds": [number + 1],
         "stop_ns": min(HOUR_NS, 1_000 * busy_ns + (2_000 + windows) * rto_ns),
         "record": {"windows_interval_ns": None, "queues_interval_ns": None},
     }
+
+
+def _cards(
+    random: Random, graph: Topology, switch: Plain, transport: Plain, *, is_paced: bool, goes_back: bool
+) -> tuple[list[Plain], int]:
+    """Network cards: one host that takes packets slowly, and how paced receivers answer; the longest wait there."""
+    if random.random() < 0.7:
+        return [], 0
+    longest_ns = 0
+    if is_paced:
+        transport["ack_bytes"] = random.choice((1_500, 10_000, 100_000))
+        if goes_back and "recovery" not in transport and "segment_bytes" not in transport:
+            transport.update(recovery="go_back_0", message_bytes=random.choice((4_000, 64_000)))
+        if transport.get("notification") == "packet":
+            transport["cnp_scope"] = random.choice(("flow", "destination", "port"))
+        if not transport.get("reads"):
+            longest_ns = random.choice((0, 500, 5_000))
+            transport.update(ack_processing_ns=longest_ns, cnp_processing_ns=longest_ns)
+    if random.random() < 0.5:
+        return [], longest_ns
+    host = random.choice([host.name for host in graph.hosts])
+    (link,) = [link for link in graph.links if host in (link.a, link.b)]
+    buffer: Plain = switch.get("buffer") or {}
+    priorities = len(buffer.get("lossless_priorities", ""))
+    size = 100_000 + priorities * (40_000 + 4 * link.rate_bps * link.delay_ns // 8_000_000_000)
+    receive_bps = link.rate_bps // random.choice((2, 3, 4))
+    slow = {"host": host, "receive_rate_bps": receive_bps, "buffer_bytes": size}
+    return [slow], longest_ns + int(8e9 * size / receive_bps)
 
 
 def _widened(random: Random, graph: Topology, most_bps: int) -> Plain:

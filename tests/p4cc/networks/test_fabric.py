@@ -128,7 +128,7 @@ def test_dctcp_runs_on_paced_packets_with_one_threshold(tmp_path: Path) -> None:
             {"variants": [{"name": "x", "rate_control": {"name": "hpc"}}]},
             'did you mean "hpcc"?',
         ),
-        ({"transport": {"kind": "rdma", "recovery": "sack"}}, "'go_back_n' or 'selective_repeat'"),
+        ({"transport": {"kind": "rdma", "recovery": "sack"}}, "'go_back_n', 'go_back_0' or 'selective_repeat'"),
         ({"transport": {"kind": "rdma", "mss_bytes": 0}}, "transport.mss_bytes"),
     ],
 )

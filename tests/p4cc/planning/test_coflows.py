@@ -16,7 +16,7 @@ from tests.p4cc.scenarios import run, scenario
 if TYPE_CHECKING:
     from pathlib import Path
 
-# Coflow 1 from ports 0 and 1 to 2 (3 MB) and to 1 (1 MB), of which half stays at port 1; coflow 7 from 0 to 1.
+# Coflow 1 from ports 0 and 1 to 2 (3 MB) and to 1 (1 MB), of which half stays at port 1.
 TRACE = "3 2\n1 0 2 0 1 2 2:3.0 1:1.0\n7 20 1 0 1 1:2.0\n"
 RATE_BPS, RTT_NS = 10_000_000_000, 8_000
 MSS, PACKET = 1_000, 1_064
@@ -100,7 +100,7 @@ def test_coflows_end_with_their_last_flow(tmp_path: Path) -> None:
     rows = results.table("coflows").rows(named=True)
     assert [(row["coflow"], row["flows"], row["start_ns"]) for row in rows] == [("1", 3, 0), ("7", 1, 20_000_000)]
     assert [row["bytes"] for row in rows] == [7 * MEGABYTE // 2, 2 * MEGABYTE]
-    # Varys's bound: the bytes of the fullest port; on one switch with fair queues it is met, but for the round trip.
+    # Varys's bound: the bytes of the fullest port; on one switch it is met, but for the round trip.
     for row, fullest in zip(rows, (3 * MEGABYTE, 2 * MEGABYTE), strict=True):
         least = wire_ns(fullest)
         assert least < row["completion_ns"] < 1.01 * least + 2 * RTT_NS

@@ -343,7 +343,12 @@ impl RdmaSender {
     #[inline]
     pub(super) fn data(&mut self, now: Time, extension_bytes: usize) -> Segment {
         let end = self.end();
-        let segment_end = self.segments.as_ref().map_or(end, |segments| segments.end_of(self.snd_nxt, end));
+        let segment_end = match (&self.segments, self.message) {
+            (Some(segments), _) => segments.end_of(self.snd_nxt, end),
+            // A packet is of one message: the last one of each may be short.
+            (None, Some(message)) => (self.snd_nxt / message + 1).saturating_mul(message).min(end),
+            (None, None) => end,
+        };
         let (seq, len) = self.next_bytes(now, segment_end);
         let mut segment = Segment {
             seq,

@@ -35,6 +35,29 @@ fn the_message_that_misses_a_packet_is_sent_again() {
     }
 }
 
+/// Packets are cut at the ends of messages, so that what leaves again is what left before.
+#[test]
+fn a_packet_is_of_one_message() {
+    let config =
+        config(r#"{"recovery":"go_back_0","message_bytes":2500,"base_rtt_ns":10000,"cc":{"name":"fixed"}}"#);
+    let lost_data = [false, false, false, false, true];
+    let log = run(&config, 6_000, &Fates { lost_data: &lost_data, ..CLEAN }, Time::from_ms(10));
+    let first: [(u64, u32); 7] = [
+        (0, 1_000),
+        (1_000, 1_000),
+        (2_000, 500),
+        (2_500, 1_000),
+        (3_500, 1_000),
+        (4_500, 500),
+        (5_000, 1_000),
+    ];
+    let sent: Vec<_> = log.sent.iter().map(|(_, segment)| (segment.seq, segment.len)).collect();
+    assert_eq!(sent, [&first[..], &first[3..]].concat());
+    let again: Vec<_> = log.sent.iter().map(|(_, segment)| segment.retransmit).collect();
+    assert_eq!(again, [[false; 7].as_slice(), &[true; 4]].concat());
+    assert_eq!((log.delivered_bytes, log.end.is_some()), (6_000, true));
+}
+
 /// Guo et al., "RDMA over Commodity Ethernet at Scale" (SIGCOMM 2016), 4.1: with one packet in 256 dropped,
 /// messages of 4 MB never end over go-back-0 while the link is full; over go-back-N they do.
 #[test]
