@@ -144,11 +144,21 @@ def test_reroutes_are_of_links_of_hosts_with_several(tmp_path: Path) -> None:
         ran(tmp_path, [bulk()], topology=LEAVES, faults=faults)
 
 
-def test_threads_give_the_same_bytes(tmp_path: Path) -> None:
-    traffic = [
-        {"kind": "poisson", "load": 0.4, "size": {"kind": "fixed", "bytes": 20_000}, "end_ns": 3_000_000},
-    ]
-    one, two = (ran(tmp_path / str(threads), traffic, topology=LEAVES, threads=threads).bytes() for threads in (1, 2))
+RAILS = {
+    "kind": "rail",
+    "units": 2,
+    "servers_per_unit": 2,
+    "rails": 2,
+    "spines": 2,
+    "nvswitch_rate_bps": 3_600 * GBPS,
+}
+
+
+@pytest.mark.parametrize(("topology", "size_bytes"), [(LEAVES, 20_000), (RAILS, 200_000)], ids=["dual_tor", "rails"])
+def test_threads_give_the_same_bytes(tmp_path: Path, topology: dict[str, Any], size_bytes: int) -> None:
+    size = {"kind": "fixed", "bytes": size_bytes}
+    traffic = [{"kind": "poisson", "load": 0.4, "size": size, "end_ns": 3_000_000 if topology is LEAVES else 300_000}]
+    one, two = (ran(tmp_path / str(threads), traffic, topology=topology, threads=threads).bytes() for threads in (1, 2))
     assert one == two
 
 
