@@ -74,7 +74,8 @@ def test_two_links_carry_two_flows_in_the_time_of_one(tmp_path: Path) -> None:
     both = times(ran(tmp_path / "both", [bulk(name="one", via="a"), bulk(name="two", via="b")]))
     one = times(ran(tmp_path / "one", [bulk(name="one", via="a"), bulk(name="two", via="a")]))
     assert both == alone * 2
-    # 1,000 packets of 1,064 B at 1 Gb/s, the last of them once more, 2 us there; its ACK of 64 B and 2 us back.
+    # 1,000 packets of 1,064 B at 1 Gb/s, the last of them once more, and 2 us there; its ACK
+    # of 64 B and 2 us back.
     assert alone == [1_001 * 8_512 + 2_000 + 2 * 512 + 2_000]
     assert max(one) - alone[0] == 1_000 * 8_512
 
