@@ -803,8 +803,8 @@ class HostSpec(TypedDict):
     """
     ways: NotRequired[list[HostWaySpec]]
     """
-    Which interfaces lead to which hosts; one without `to` is for all that no other names. Without any, all
-    interfaces lead to every host.
+    Which interfaces lead to which hosts; one without `to` is for all that no other names. Without any,
+    all interfaces lead to every host.
     """
 
 

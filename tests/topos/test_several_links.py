@@ -65,7 +65,8 @@ def test_a_host_has_one_address_and_a_gateway_at_each_link() -> None:
 def test_a_gpu_reaches_its_server_over_the_servers_switch_and_others_over_its_rail() -> None:
     topology = rails()
     ways = HostWays(topology)
-    # Link 0 leads to the rail switch, link 1 to the server's. Over the rail, a neighbour is three switches away.
+    # Link 0 leads to the rail switch, link 1 to the server's. Over the rail, a neighbour is
+    # three switches away.
     assert list(ways.of("h1")) == [Way(((1,), (0,)), ("h2", "h3", "h4")), Way(((0,),), ())]
     assert ways.groups("h1", "h6") == ((0,),)
     assert ways.rate_bps("h1") == 400_000_000_000

@@ -74,7 +74,8 @@ def test_two_links_carry_two_flows_in_the_time_of_one(tmp_path: Path) -> None:
     both = times(ran(tmp_path / "both", [bulk(name="one", via="a"), bulk(name="two", via="b")]))
     one = times(ran(tmp_path / "one", [bulk(name="one", via="a"), bulk(name="two", via="a")]))
     assert both == alone * 2
-    # 1,000 packets of 1,064 B at 1 Gb/s, the last of them once more, 2 us there; its ACK of 64 B and 2 us back.
+    # 1,000 packets of 1,064 B at 1 Gb/s, the last of them once more, and 2 us there; its ACK
+    # of 64 B and 2 us back.
     assert alone == [1_001 * 8_512 + 2_000 + 2 * 512 + 2_000]
     assert max(one) - alone[0] == 1_000 * 8_512
 
@@ -144,11 +145,21 @@ def test_reroutes_are_of_links_of_hosts_with_several(tmp_path: Path) -> None:
         ran(tmp_path, [bulk()], topology=LEAVES, faults=faults)
 
 
-def test_threads_give_the_same_bytes(tmp_path: Path) -> None:
-    traffic = [
-        {"kind": "poisson", "load": 0.4, "size": {"kind": "fixed", "bytes": 20_000}, "end_ns": 3_000_000},
-    ]
-    one, two = (ran(tmp_path / str(threads), traffic, topology=LEAVES, threads=threads).bytes() for threads in (1, 2))
+RAILS = {
+    "kind": "rail",
+    "units": 2,
+    "servers_per_unit": 2,
+    "rails": 2,
+    "spines": 2,
+    "nvswitch_rate_bps": 3_600 * GBPS,
+}
+
+
+@pytest.mark.parametrize(("topology", "size_bytes"), [(LEAVES, 20_000), (RAILS, 200_000)], ids=["dual_tor", "rails"])
+def test_threads_give_the_same_bytes(tmp_path: Path, topology: dict[str, Any], size_bytes: int) -> None:
+    size = {"kind": "fixed", "bytes": size_bytes}
+    traffic = [{"kind": "poisson", "load": 0.4, "size": size, "end_ns": 3_000_000 if topology is LEAVES else 300_000}]
+    one, two = (ran(tmp_path / str(threads), traffic, topology=topology, threads=threads).bytes() for threads in (1, 2))
     assert one == two
 
 

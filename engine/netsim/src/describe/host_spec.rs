@@ -23,8 +23,8 @@ pub struct HostSpec {
     /// Interfaces beyond port 0, in the order of their ports from 1 on.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub interfaces: Vec<InterfaceSpec>,
-    /// Which interfaces lead to which hosts; one without `to` is for all that no other names. Without any, all
-    /// interfaces lead to every host.
+    /// Which interfaces lead to which hosts; one without `to` is for all that no other names. Without any,
+    /// all interfaces lead to every host.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub ways: Vec<HostWaySpec>,
 }
