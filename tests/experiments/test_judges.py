@@ -11,7 +11,7 @@ from p4cc.reproduce.run import figures_of
 from p4cc.reproduce.study import find_study
 from p4cc.scenario.flow_claims import FlowPercentileMeasure
 
-STUDIES = [find_study("ndp"), find_study("nscc")]
+STUDIES = [find_study("ndp"), find_study("nscc"), find_study("eqds")]
 FIGURES = {figure.path: figure for study in STUDIES for figure in figures_of(study)}
 OUTPUT = sorted(path for study in STUDIES for path in (study.path.parent / "htsim").glob("*.txt"))
 """Lines of seed, flow and completion time in us."""

@@ -40,6 +40,10 @@ FIGURES = {
         "coexistence",
     ],
     "ecn_rules": ["rtt"],
+    "eqds": [
+        *("EQDS incast of 16", "EQDS incast of 128", "EQDS permutation"),
+        *("RCCC incast of 16", "RCCC incast of 128", "RCCC permutation"),
+    ],
     "gst": [
         *("1", "2", "2-rounds", "3", "4", "6", "7", "8", "9a", "9b", "9b-reno", "9-completion", "9a-deadlines"),
         *("10a", "10b", "11", "11-reno", "12", "fairness", "10-link", "10-windows", "entry", "ns2-readings"),

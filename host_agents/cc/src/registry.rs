@@ -7,7 +7,7 @@ use crate::rate::{
     bolt, d3, dcqcn, dctcp as dctcp_rate, fast_like, fixed, hpcc, nscc, powertcp, prague as prague_rate, rcp,
     swift, timely,
 };
-use crate::receiver::ndp;
+use crate::receiver::{eqds, ndp};
 use crate::{
     cubic, d2tcp, dctcp, gst, hystart, l2tcp, limited, p_start, prague, reno, reno_ecn, rfb_ss, smooth,
     standard,
@@ -47,6 +47,8 @@ static REGISTRY: &[AlgorithmInfo] = &[
     rcp::INFO,
     fixed::INFO,
     ndp::INFO,
+    eqds::EQDS,
+    eqds::RCCC,
 ];
 
 /// All algorithms, in a fixed order.

@@ -56,7 +56,9 @@ def findings(number: int) -> list[str]:
             _run(network)
             balance = network._run.network.packet_balance()  # pyright: ignore[reportPrivateUsage]
             result = network.result()
-            found = [*_broken(scenario, balance, result), *_slowdowns(result.flows)]
+            found = [*_broken(scenario, balance, result)]
+            # Senders that choose may take a path that is shorter than the flow's own.
+            found += [] if "entropy" in scenario["transport"] else _slowdowns(result.flows)
             return [f"{number}: {one}" for one in found]
     except UserError as error:
         return [f"{number}: refused: {error}"]

@@ -36,6 +36,8 @@ _PROGRAMS: dict[str, tuple[tuple[str, Plain], ...]] = {
 """Programs that do what an algorithm needs of switches, and fields of `switch` that they need."""
 _MARKED_BY = {"reno_ecn": ("sce", "rfc3168"), "cubic_ecn": ("sce", "rfc3168"), "gst": ("gst", "sce")}
 """Profiles of algorithms that not every one serves."""
+_OF_ONE_PATH = {"telemetry", "rate_allocation", "fair_rate", "queue_notices"}
+"""Needs of paced senders that cannot choose paths."""
 _BY_SEGMENT = {"timely", "dcqcn", "fixed", "hpcc", "dctcp_rate"}
 """Paced senders whose pace does not follow from the round-trip times of packets."""
 _LEAST_GRANTED_BPS, _MOST_GRANTED_BPS = 1_000_000_000, 100_000_000_000
@@ -63,7 +65,10 @@ def drawn(number: int) -> Plain:
     if may_be_driven and (driven := Random(f"driven {number}")).random() < 0.3:
         receiver = driven.choice(_algorithms("receiver"))
         variant["receiver"] = {"name": receiver.name, "first_window_packets": driven.choice((0, 1, 10))}
-    if transport.get("recovery") == "selective_repeat" and (paths := Random(f"paths {number}")).random() < 0.3:
+    paths = Random(f"paths {number}")
+    control = variant.get("rate_control", {}).get("name")
+    needs = next((row.switch_needs for row in _algorithms("rate_control") if row.name == control), None)
+    if transport.get("recovery") == "selective_repeat" and needs not in _OF_ONE_PATH and paths.random() < 0.3:
         transport |= {
             "entropy": paths.choice(("oblivious", "bitmap", "reps")),
             "entropy_values": 2 ** paths.randint(0, 9),

@@ -129,7 +129,42 @@ def test_an_incast_fills_the_line_and_ends_together(tmp_path: Path) -> None:
     assert alone.table("flows")["retransmitted_pkts"].sum() > 4 * flows["retransmitted_pkts"].sum()
 
 
-def test_a_second_thread_changes_no_byte(tmp_path: Path) -> None:
+@pytest.mark.parametrize("name", ["eqds", "rccc"])
+def test_credit_for_what_is_asked_fills_the_line(tmp_path: Path, name: str) -> None:
+    ran = run(tmp_path, incast(variants=[{**NDP, "receiver": {"name": name}}]))
+    flows = ran.table("flows")
+    assert flows["timeouts"].sum() == 0
+    assert flows["retransmitted_pkts"].sum() > 10
+    # The rest of the first windows is void, so credit takes a trip and a half to come; the line is at 0.99.
+    assert LEAST_NS < finish_ns(ran) < 1.06 * LEAST_NS + 24_000
+    fct = flows["fct_ns"]
+    assert fct.min() > 0.9 * fct.max(), "flows take turns"  # pyright: ignore[reportOperatorIssue, reportOptionalOperand]
+
+
+def test_a_sender_may_have_a_window_and_credit(tmp_path: Path) -> None:
+    """NSCC beside RCCC, as in uet-htsim: the window alone builds a queue that credit does not."""
+    switch = {"program": "p4src/v1model/ecn_red_spray.p4", "ecn_profile": "rfc3168"}
+    both = {"name": "both", "rate_control": {"name": "nscc"}, "receiver": {"name": "rccc"}}
+    ran = run(tmp_path, incast(switch=switch, variants=[both, {"name": "window", "rate_control": {"name": "nscc"}}]))
+    flows = ran.table("flows")
+    assert flows["timeouts"].sum() == 0
+    assert flows["retransmitted_pkts"].sum() == 0
+    of = {name: flows.filter(pl.col("variant") == name)["fct_ns"] for name in ("both", "window")}
+    for name, fct in of.items():
+        assert LEAST_NS < fct.max() < 1.1 * LEAST_NS + 24_000, name  # pyright: ignore[reportOperatorIssue, reportOptionalOperand]
+
+
+def test_a_pause_of_the_application_costs_a_request(tmp_path: Path) -> None:
+    """Data that comes when there is no credit is asked for at once, not after a timeout."""
+    rounds = {"kind": "rounds", "sru_bytes": 20 * PAYLOAD_BYTES, "rounds": 5}
+    variant = {"name": "eqds", "rate_control": {"name": "fixed"}, "receiver": {"name": "eqds"}}
+    ran = run(tmp_path, incast(traffic=rounds, variants=[variant]))
+    assert ran.runs[0]["outcome"] == "finished"
+    assert ran.table("flows")["timeouts"].sum() == 0
+
+
+@pytest.mark.parametrize("name", ["ndp", "eqds", "rccc"])
+def test_a_second_thread_changes_no_byte(tmp_path: Path, name: str) -> None:
     tree = {"kind": "fat_tree", "k": 4, "rate_bps": RATE_BPS, "delay_ns": 1_000, "queue_capacity_pkts": 1_000}
     of: dict[str, list[str]] = {"h12": ["h1", "h2"], "h13": ["h3", "h4", "h5"], "h16": ["h6", "h7", "h8"]}
     items = [
@@ -140,7 +175,9 @@ def test_a_second_thread_changes_no_byte(tmp_path: Path) -> None:
     for threads in (1, 2):
         folder = tmp_path / str(threads)
         folder.mkdir()
-        ran = run(folder, incast(topology=tree, traffic=items), use_cache=False, threads=threads)
+        variant = {**NDP, "receiver": {"name": name}}
+        changes = {"topology": tree, "traffic": items, "variants": [variant]}
+        ran = run(folder, incast(**changes), use_cache=False, threads=threads)
         assert ran.table("flows")["retransmitted_pkts"].sum() > 0
         tables.append(ran.bytes())
     assert tables[0] == tables[1]

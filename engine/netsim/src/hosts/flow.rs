@@ -44,9 +44,13 @@ pub(crate) struct ReadEnd {
 }
 
 impl RdmaEnds {
-    /// The host's receiver lets the sender send; so many bytes leave unasked.
-    pub fn await_credit(&mut self, unasked_bytes: u64) {
+    /// The host's receiver lets the sender send; so many bytes leave unasked, and so many does it ask for at
+    /// once, if it asks.
+    pub fn await_credit(&mut self, unasked_bytes: u64, asks_up_to: Option<u64>) {
         self.sender.await_credit(unasked_bytes);
+        if let Some(most_bytes) = asks_up_to {
+            self.sender.ask_up_to(most_bytes);
+        }
         self.receiver.give_credit(unasked_bytes);
     }
 

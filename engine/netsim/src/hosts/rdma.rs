@@ -122,6 +122,19 @@ impl Rdma<'_, '_> {
         Some(receipt)
     }
 
+    /// A request for credit reaches the receiver, which says what is there and what it gave.
+    pub fn on_request(self, packet: &wire::Packet<'_>) {
+        let index = self.flow;
+        let Ends::Rdma(ends) = &mut self.hosts.flows[index as usize].ends else { return };
+        let port = ends.sender.chooses_paths().then_some(packet.src_port);
+        let host = self.hosts.plans[index as usize].dst;
+        for ack in ends.receiver.on_request(&data_of(packet)) {
+            let answer = Answer::notification(self.cx.pool, index, ends.ack_class, ack).by_port(port);
+            self.hosts.hosts[host as usize].answers.push_back(answer);
+        }
+        self.hosts.serve(self.cx, host);
+    }
+
     /// The header of data whose payload a switch cut off reaches the receiver.
     pub fn on_trimmed(self, packet: &wire::Packet<'_>) {
         let (index, now) = (self.flow, self.cx.now());
@@ -237,18 +250,26 @@ impl Rdma<'_, '_> {
         let flow = &mut flows[index as usize];
         let Ends::Rdma(ends) = &mut flow.ends else { return None };
         let class = ends.sender.data_class().unwrap_or(plan.priority);
+        // Requests for credit leave as answers do.
+        let is_request = ends.sender.is_request_due();
+        let class = if is_request { ends.ack_class } else { class };
         let sent = ends.sender.take(now);
         let packet =
             sent.map(|(segment, extension)| packets::paced_packet(self.cx, plan, class, &segment, extension));
         let paced = &mut hosts[host as usize].paced;
         paced.reschedule(plan.priority, index, &mut ends.position, ends.sender.ready_at());
         let mut packet = packet?;
-        if let (Some(port), Some(packet)) = (ends.sender.source_port(), &mut packet) {
-            wire::set_source_port(&mut packet.head, port);
+        if let Some(packet) = &mut packet {
+            if let Some(port) = ends.sender.source_port() {
+                wire::set_source_port(&mut packet.head, port);
+            }
+            if let Some(credit) = ends.sender.say_wanted() {
+                wire::set_wanted(&mut packet.head, credit);
+            }
         }
         // A burst is one request to the interface, so its packets leave together.
         paced.on_served(&ends.position, ends.sender.is_in_burst());
-        flow.data_pkts += 1;
+        flow.data_pkts += u64::from(!is_request);
         let is_quenched = ends.sender.is_quenched() && flow.quenched.is_none();
         if ends.sender.is_over() {
             paced.leave(plan.priority, index, &mut ends.position);

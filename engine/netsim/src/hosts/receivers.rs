@@ -46,6 +46,11 @@ impl Hosts {
             return Some(packet);
         }
         let is_asked = self.tell_receiver(cx, (host, flow), &read, is_trimmed);
+        if read.header.payload_len == 0 {
+            Rdma { hosts: self, cx, flow }.on_request(&read);
+            self.carry_out(cx, host);
+            return Some(packet);
+        }
         if is_trimmed {
             Rdma { hosts: self, cx, flow }.on_trimmed(&read);
             self.carry_out(cx, host);
@@ -89,6 +94,7 @@ impl Hosts {
             bytes: read.header.payload_len.into(),
             is_trimmed,
             beyond_bytes: beyond,
+            wanted: Some(read.header.timestamp_echo_ns).filter(|wanted| *wanted > 0),
             is_marked: read.ecn == Codepoint::CE,
             class: read.header.class.get(),
         };

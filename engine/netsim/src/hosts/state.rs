@@ -113,7 +113,7 @@ impl Hosts {
                 && let (Ends::Rdma(ends), Some(receiver)) =
                     (&mut flow.ends, &hosts[plan.dst as usize].receiver)
             {
-                ends.await_credit(receiver.unasked_bytes);
+                ends.await_credit(receiver.unasked_bytes, receiver.algorithm.asks_up_to());
             }
             flow.tcp = connections.connect(spec, topology, index, plan, seed)?;
             flows.push(flow);

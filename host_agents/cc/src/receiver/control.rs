@@ -43,6 +43,9 @@ pub struct Arrival {
     pub is_trimmed: bool,
     /// What the flow has beyond this packet, as the sender says; none of a flow without a known end.
     pub beyond_bytes: Option<u64>,
+    /// Credit that the flow wants since it began, what arrived as headers not counted; none where senders do
+    /// not ask.
+    pub wanted: Option<u64>,
     /// It has a congestion mark.
     pub is_marked: bool,
     /// Its traffic class.
@@ -84,7 +87,13 @@ pub trait ReceiverAlgorithm: fmt::Debug + Send {
     /// What a flow may send before it hears of this receiver.
     fn unasked_bytes(&self) -> u64;
 
-    /// Takes data that arrives.
+    /// The most that a sender asks for at once, in each of its packets; none where senders do not ask. One
+    /// that asks sends nothing unasked from what it first hears on.
+    fn asks_up_to(&self) -> Option<u64> {
+        None
+    }
+
+    /// Takes data that arrives, or a request for credit, which has no bytes.
     fn on_arrival(&mut self, arrival: &Arrival, actions: &mut Vec<ReceiverAction>);
 
     /// A flow is whole.

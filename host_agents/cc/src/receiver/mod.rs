@@ -9,6 +9,7 @@
 
 mod build;
 mod control;
+pub(crate) mod eqds;
 pub(crate) mod ndp;
 
 pub use build::build_receiver;

@@ -6,7 +6,7 @@
 //! The wire has 32 bits of it, so that it reaches at most [`MAX_AHEAD_BYTES`] beyond what has arrived: what
 //! the sender heard last is then near enough for [`seq::unwrap`], whatever was lost since.
 
-use p4cc_units::Time;
+use p4cc_units::{Span, Time};
 
 use crate::seq;
 use crate::wire::{Extension, ExtensionType};
@@ -26,19 +26,113 @@ pub(super) fn to_wire(given_bytes: u64, class: Option<u8>) -> [u8; CREDIT_BYTES]
     bytes
 }
 
+/// What a sender tells the receiver that it wants (docs/algorithms/receivers.md#asking).
+#[derive(Clone, Copy, Debug)]
+struct Asking {
+    /// The most that it asks for at once.
+    most_bytes: u64,
+    /// Nothing was heard yet: what is left of the first window may leave.
+    speculates: bool,
+    /// The most that a packet said.
+    said: u64,
+    /// Of packets that came back as headers: the receiver counts those itself.
+    trimmed_bytes: u64,
+    /// A request is to leave.
+    is_due: bool,
+    /// Requests after silence since credit came last.
+    tries: u32,
+}
+
+/// The time between requests doubles so often.
+const MOST_TRIES: u32 = 6;
+
 /// What a sender may still send.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Credits {
     given_bytes: u64,
     spent_bytes: u64,
     class: Option<u8>,
+    asking: Option<Asking>,
     /// When it last heard of its receiver; before, when it began.
     pub heard: Time,
 }
 
 impl Credits {
     pub const fn new(unasked_bytes: u64) -> Self {
-        Self { given_bytes: unasked_bytes, spent_bytes: 0, class: None, heard: Time::ZERO }
+        Self { given_bytes: unasked_bytes, spent_bytes: 0, class: None, asking: None, heard: Time::ZERO }
+    }
+
+    /// The sender asks for what it wants, at most so much at once.
+    pub const fn ask_up_to(&mut self, most_bytes: u64) {
+        self.asking =
+            Some(Asking { most_bytes, speculates: true, said: 0, trimmed_bytes: 0, is_due: false, tries: 0 });
+    }
+
+    /// Whether senders ask.
+    pub const fn asks(&self) -> bool {
+        self.asking.is_some()
+    }
+
+    /// Whether a request is to leave.
+    #[inline]
+    pub fn is_request_due(&self) -> bool {
+        self.asking.is_some_and(|asking| asking.is_due)
+    }
+
+    /// The receiver was heard: what is left of the first window is void.
+    pub fn stop_speculating(&mut self) {
+        if let Some(asking) = self.asking.as_mut().filter(|asking| asking.speculates) {
+            asking.speculates = false;
+            self.spent_bytes = self.spent_bytes.max(self.given_bytes);
+        }
+    }
+
+    /// Packets came back as headers.
+    pub fn trimmed(&mut self, bytes: u64) {
+        if let Some(asking) = &mut self.asking {
+            asking.trimmed_bytes += bytes;
+        }
+    }
+
+    /// What a packet that leaves says of what the flow wants: `backlog` is what there is to send, of which
+    /// the sender's window lets `window` leave.
+    pub fn say(&mut self, backlog: u64, window: u64) -> Option<u64> {
+        let wanted = self.wanted(backlog, window)?;
+        let asking = self.asking.as_mut()?;
+        asking.is_due = false;
+        asking.said = asking.said.max(wanted);
+        Some(asking.said)
+    }
+
+    fn wanted(&self, backlog: u64, window: u64) -> Option<u64> {
+        let asking = self.asking?;
+        let more = backlog.min(asking.most_bytes).min(window);
+        Some((self.spent_bytes + more).saturating_sub(asking.trimmed_bytes))
+    }
+
+    /// Without credit, and with data to send: a request leaves if no packet has told the receiver.
+    pub fn ask_if_untold(&mut self) {
+        if self.has_left() {
+            return;
+        }
+        if let Some(asking) = &mut self.asking {
+            asking.is_due |= asking.said + asking.trimmed_bytes <= self.given_bytes;
+        }
+    }
+
+    /// Nothing was heard for too long: a request leaves, if there is no credit.
+    pub fn ask_again(&mut self) {
+        let is_due = !self.has_left();
+        if let Some(asking) = &mut self.asking {
+            asking.is_due |= is_due;
+            asking.tries = (asking.tries + u32::from(is_due)).min(MOST_TRIES);
+        }
+    }
+
+    /// How long to wait for the receiver before the next request, or packet that nobody asked for.
+    pub fn patience(&self, rto: Span) -> Span {
+        let tries = self.asking.map_or(0, |asking| asking.tries);
+        Span::from_ps(rto.as_ps().saturating_mul(1 << tries))
     }
 
     /// Whether a packet may leave: the last one may take more than there is.
@@ -74,6 +168,9 @@ impl Credits {
         };
         let given = seq::unwrap(u32::from_be_bytes(*credit), self.given_bytes);
         if let Some(given) = given.filter(|given| *given >= self.given_bytes) {
+            if let Some(asking) = self.asking.as_mut().filter(|_| given > self.given_bytes) {
+                asking.tries = 0;
+            }
             (self.given_bytes, self.class) = (given, Some(head[0]).filter(|class| *class != OWN_CLASS));
         }
     }
@@ -148,6 +245,34 @@ mod tests {
         assert!(credits.has_left());
         credits.spend(1_000);
         assert!(!credits.has_left());
+    }
+
+    #[test]
+    fn a_sender_asks_for_its_backlog_up_to_a_window() {
+        let mut credits = Credits::new(3_000);
+        assert_eq!(credits.say(9_000, u64::MAX), None, "nobody wants to know");
+        credits.ask_up_to(3_000);
+        credits.spend(1_000);
+        assert_eq!(credits.say(9_000, u64::MAX), Some(4_000));
+        assert_eq!(credits.say(9_000, 2_000), Some(4_000), "it said so already");
+        credits.stop_speculating();
+        assert!(!credits.has_left(), "what was left of the first window is void");
+        credits.ask_if_untold();
+        assert!(!credits.is_request_due(), "1000 bytes are to come");
+        heard(&mut credits, &to_wire(4_000, None));
+        credits.stop_speculating();
+        assert!(credits.has_left(), "only once");
+        credits.spend(1_000);
+        credits.ask_if_untold();
+        assert!(credits.is_request_due());
+        assert_eq!((credits.say(1_000, u64::MAX), credits.is_request_due()), (Some(5_000), false));
+        // A packet came back as its header, which the receiver has seen, too.
+        credits.trimmed(1_000);
+        assert_eq!(credits.say(2_000, u64::MAX), Some(5_000));
+        credits.ask_if_untold();
+        assert!(!credits.is_request_due(), "the receiver lets it send 2000 bytes");
+        credits.ask_again();
+        assert!(credits.is_request_due());
     }
 
     #[test]

@@ -30,7 +30,8 @@ pub enum Entropy {
     Flow,
     /// Each value in turn (docs/algorithms/entropy.md#oblivious).
     Oblivious,
-    /// Each value in turn, but for those that came back marked or trimmed (docs/algorithms/entropy.md#bitmap).
+    /// Each value in turn, but for those that came back marked or trimmed
+    /// (docs/algorithms/entropy.md#bitmap).
     Bitmap,
     /// Values that came back without a mark, then random ones (docs/algorithms/entropy.md#reps).
     Reps,

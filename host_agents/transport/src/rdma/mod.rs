@@ -15,6 +15,7 @@
 
 mod bolt;
 mod config;
+mod credited;
 mod credits;
 mod entropy;
 mod pacer;

@@ -214,6 +214,13 @@ impl RdmaReceiver {
         self.complete
     }
 
+    /// Takes a request for credit, which has no data: the answers say what is there, and what was given, as
+    /// the last packet that said so may be lost.
+    pub fn on_request(&mut self, data: &RdmaData<'_>) -> impl Iterator<Item = RdmaAck> + use<> {
+        let credit = self.given.filter(|_| !self.complete).map(|given| self.credit(given.to_wire()));
+        core::iter::once(self.ack(data)).chain(credit)
+    }
+
     /// Lets the sender send so many bytes more.
     pub fn pull(&mut self, bytes: u32) -> Option<RdmaAck> {
         let given = self.given.as_mut().filter(|_| !self.complete)?;

@@ -78,6 +78,11 @@ impl Selective {
         self.above_bytes
     }
 
+    /// To be sent again.
+    pub fn lost_bytes(&self) -> u64 {
+        self.lost_bytes
+    }
+
     pub fn has_lost(&self) -> bool {
         self.lost_bytes > 0
     }

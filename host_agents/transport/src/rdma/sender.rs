@@ -18,7 +18,7 @@ use super::request::{RequestBytes, Requests};
 use super::segments::Segments;
 use super::selective::{Losses, Selective};
 use super::telemetry::{self, IntReader, MAX_RECORDS, NO_FAIR_RATE};
-use crate::wire::{Extension, ExtensionType, Flags, IP_HEADERS_LEN, TrafficClass};
+use crate::wire::{Extension, ExtensionType, Flags, IP_HEADERS_LEN};
 use crate::{AckFields, Codepoint, EcnProfile, Segment, Snapshot, seq};
 
 /// Sequence numbers of 32 bits are told apart only within half their range.
@@ -55,9 +55,9 @@ pub struct RdmaSender {
     acks_rarely: bool,
     /// Of a reader: what a request asks for at most.
     request_bytes: Option<u32>,
-    flow_bytes: Option<u64>,
+    pub(super) flow_bytes: Option<u64>,
     /// What the application gave so far, where it gives piece by piece.
-    supplied: Option<u64>,
+    pub(super) supplied: Option<u64>,
     pub(super) ecn: Codepoint,
     int: Option<IntReader>,
     /// Of a flow that asks for its rate.
@@ -68,7 +68,7 @@ pub struct RdmaSender {
     notification: Notification,
     /// Taken off each round-trip time.
     serialisation: Span,
-    rto: Option<Span>,
+    pub(super) rto: Option<Span>,
     snd_una: u64,
     pub(super) snd_nxt: u64,
     /// One past the last byte ever sent.
@@ -81,9 +81,9 @@ pub struct RdmaSender {
     /// The highest that `snd_una` ever was before it went back.
     highest: u64,
     /// Where receivers keep what comes out of order.
-    selective: Option<Selective>,
+    pub(super) selective: Option<Selective>,
     /// Where a receiver algorithm lets it send.
-    credits: Option<Credits>,
+    pub(super) credits: Option<Credits>,
     /// Where the sender chooses the paths of its packets.
     paths: Option<Box<Paths>>,
     /// The configured bound of [`Self::reordering_bytes`], and the highest that a window sets.
@@ -101,7 +101,7 @@ pub struct RdmaSender {
     smooth_rtt: Span,
     /// That of a full packet on the longest way.
     pub(super) base_rtt: Span,
-    timeouts: u64,
+    pub(super) timeouts: u64,
     nacks: u64,
     retransmitted: u64,
 }
@@ -172,11 +172,6 @@ impl RdmaSender {
         })
     }
 
-    /// A receiver algorithm lets it send; so many bytes leave unasked.
-    pub fn await_credit(&mut self, unasked_bytes: u64) {
-        self.credits = Some(Credits::new(unasked_bytes));
-    }
-
     /// The sender chooses the paths of its packets, by random numbers from this seed.
     pub fn choose_paths(&mut self, config: &RdmaConfig, seed: u64) {
         self.paths = Some(Box::new(Paths::new(config.entropy, config.entropy_values, seed)));
@@ -201,12 +196,6 @@ impl RdmaSender {
         }
     }
 
-    /// The class that the receiver chose for the flow's data.
-    #[inline]
-    pub fn data_class(&self) -> Option<TrafficClass> {
-        self.credits.as_ref().and_then(Credits::class).and_then(TrafficClass::new)
-    }
-
     /// The application gives its bytes by [`Self::supply`].
     pub fn await_supply(&mut self) {
         self.supplied = Some(0);
@@ -216,6 +205,7 @@ impl RdmaSender {
     pub fn supply(&mut self, now: Time, bytes: u64) {
         self.pacer.supplied(now);
         self.supplied = self.supplied.map(|before| before.saturating_add(bytes));
+        self.ask_if_untold();
         self.watch_credit(now);
     }
 
@@ -271,7 +261,8 @@ impl RdmaSender {
         if self.requests.is_some() {
             return self.next_request_at();
         }
-        let may_send = self.started && !self.complete && self.has_data() && self.has_window();
+        let has_packet = self.has_data() && self.has_window() || self.is_request_due();
+        let may_send = self.started && !self.complete && has_packet;
         may_send.then_some(self.pacer.next_send())
     }
 
@@ -282,7 +273,7 @@ impl RdmaSender {
 
     /// What is believed to be in the network.
     #[inline]
-    fn flight_bytes(&self) -> u64 {
+    pub(super) fn flight_bytes(&self) -> u64 {
         self.selective.as_ref().map_or(self.snd_nxt - self.snd_una, Selective::flight_bytes)
     }
 
@@ -322,6 +313,12 @@ impl RdmaSender {
     pub fn take(&mut self, now: Time) -> Option<(Segment, Extension<'_>)> {
         self.advance(now);
         self.ready_at().filter(|at| *at <= now)?;
+        if self.is_request_due() {
+            if self.deadline.is_none() {
+                self.deadline = self.rto.map(|rto| now + rto);
+            }
+            return Some((self.request(), Extension::NONE));
+        }
         if self.requests.is_some() {
             let (segment, bytes) = self.take_asked(now)?;
             self.extension = bytes;
@@ -471,6 +468,8 @@ impl RdmaSender {
         }
         if let Some(credits) = &mut self.credits {
             credits.heard = now;
+            credits.stop_speculating();
+            self.ask_if_untold();
             self.watch(now);
         } else if self.flight_bytes() == 0 {
             // RFC6298 5.2: nothing is in flight, nothing can time out; what leaves next starts the timer.
@@ -501,66 +500,6 @@ impl RdmaSender {
         is_start
     }
 
-    /// Takes what the receiver lets it send.
-    pub fn on_credit(&mut self, now: Time, extension: &Extension<'_>) {
-        if !self.started || self.is_closed() {
-            return;
-        }
-        let Some(credits) = &mut self.credits else { return };
-        credits.hear(extension);
-        credits.heard = now;
-        self.watch(now);
-    }
-
-    /// With credit there is a timeout while packets are in the network, or while the receiver is to let more
-    /// be sent: the last packet that says so may be lost.
-    fn watch(&mut self, now: Time) {
-        if self.flight_bytes() == 0 && !self.has_data() {
-            self.deadline = None;
-        } else if self.deadline.is_none() {
-            self.deadline = self.rto.map(|rto| now + rto);
-        }
-    }
-
-    /// There is data where there was none. Without credit nothing leaves that would start the timeout, and
-    /// the last packet that gave some may be lost.
-    fn watch_credit(&mut self, now: Time) {
-        if self.started && !self.is_closed() && self.credits.as_ref().is_some_and(|one| !one.has_left()) {
-            self.watch(now);
-        }
-    }
-
-    /// The timeout of a sender that is let send. Packets that left so long ago leave again, unasked, as the
-    /// receiver never heard of them; where none is in the network and nothing was heard for so long, one
-    /// packet does.
-    fn time_out(&mut self, now: Time) {
-        let mss_bytes = u64::from(self.mss_bytes);
-        let Some(rto) = self.rto else { return };
-        let (Some(selective), Some(credits)) = (&mut self.selective, &mut self.credits) else { return };
-        let before = Time::from_ps(now.as_ps().saturating_sub(rto.as_ps()));
-        let lost_bytes = selective.time_out(before);
-        credits.refund(lost_bytes);
-        let has_data = selective.has_lost()
-            || self.snd_nxt < self.flow_bytes.unwrap_or(u64::MAX).min(self.supplied.unwrap_or(u64::MAX));
-        let waits = has_data && selective.flight_bytes() == 0 && !credits.has_left();
-        let is_silent = waits && credits.heard <= before;
-        if is_silent {
-            credits.probe(mss_bytes);
-        }
-        if lost_bytes > 0 || is_silent {
-            self.timeouts += 1;
-            self.control.on_timeout(now);
-            self.repace(now);
-        }
-        let since = self.selective.as_ref().and_then(Selective::oldest);
-        let since = since.or(self.credits.as_ref().map(|credits| credits.heard)).unwrap_or(now);
-        self.deadline = Some((since + rto).max(now + Span::from_ns(1)));
-        if self.flight_bytes() == 0 && (!self.has_data() || self.has_window()) {
-            // What leaves next starts it.
-            self.deadline = None;
-        }
-    }
-
     /// Takes what a switch tells of its queue; `sent_ns` is when the packet left that found it.
     pub fn on_notice(&mut self, now: Time, sent_ns: u64, extension: &Extension<'_>) {
         if !self.started || self.is_closed() || self.needs != SwitchNeed::QueueNotices {
@@ -581,7 +520,11 @@ impl RdmaSender {
         selective.advance(self.snd_una);
         let start = answered.and_then(|answered| seq::unwrap(answered, self.snd_una));
         let Losses { bytes, is_new } = if is_of_header {
-            start.map(|start| selective.trimmed(start, self.snd_nxt)).unwrap_or_default()
+            let losses = start.map(|start| selective.trimmed(start, self.snd_nxt)).unwrap_or_default();
+            if let Some(credits) = &mut self.credits {
+                credits.trimmed(losses.bytes);
+            }
+            losses
         } else {
             if let Some(start) = start {
                 selective.arrived(start);

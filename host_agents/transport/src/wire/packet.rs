@@ -68,6 +68,16 @@ pub fn set_source_port(frame: &mut [u8], port: u16) {
     }
 }
 
+/// Behind all other fields of the fixed header.
+const WANTED_AT: usize = FRAME_HEADERS_LEN - 8;
+
+/// Says in a frame of data what credit the flow wants: the field is that of an ACK's timestamp echo.
+pub fn set_wanted(frame: &mut [u8], credit: u64) {
+    if let Some(bytes) = frame.get_mut(WANTED_AT..).and_then(<[u8]>::first_chunk_mut) {
+        *bytes = credit.to_be_bytes();
+    }
+}
+
 impl<'a> Packet<'a> {
     /// A packet without extension between two hosts, with the flow's port and a fresh time to live.
     #[inline]

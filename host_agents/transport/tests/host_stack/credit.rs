@@ -225,6 +225,182 @@ fn a_receiver_and_what_goes_back_exclude_each_other() {
     }
 }
 
+/// A sender that asks, and what its packets said: their first bytes in packets, none of a request, and the
+/// credit that the flow wants.
+struct Asking {
+    pair: Pair,
+    /// The most that the receiver heard, and what it gave; headers add to what it may give.
+    wanted: u64,
+    given: u64,
+    headers: u64,
+}
+
+impl Asking {
+    fn new(packets: u64, window: u64) -> Self {
+        let mut pair = Pair::new(packets, window);
+        pair.sender.ask_up_to(1_000 * window);
+        Self { pair, wanted: 0, given: 1_000 * window, headers: 0 }
+    }
+
+    fn burst(&mut self) -> Vec<(Segment, u64)> {
+        let mut sent = Vec::new();
+        while let Some(at) = self.pair.sender.ready_at() {
+            self.pair.now = self.pair.now.max(at);
+            let segment = self.pair.sender.take(self.pair.now).map(|(segment, _)| segment);
+            let wanted = self.pair.sender.say_wanted().expect("it asks");
+            sent.extend(segment.map(|segment| (segment, wanted)));
+        }
+        sent
+    }
+
+    fn said(&mut self) -> Vec<(Option<u64>, u64)> {
+        let start = |segment: &Segment| (segment.len > 0).then_some(segment.seq / 1_000);
+        self.burst().iter().map(|(segment, wanted)| (start(segment), wanted / 1_000)).collect()
+    }
+
+    /// It arrives, whole or as its header; a request is answered.
+    fn arrives(&mut self, (segment, wanted): &(Segment, u64), is_trimmed: bool) {
+        self.wanted = self.wanted.max(*wanted);
+        if segment.len == 0 {
+            let mut answers = self.pair.receiver.on_request(&self.pair.data(segment));
+            let ack = answers.next().expect("what is there");
+            answers.for_each(|credit| self.pair.hear(&credit));
+            let header = Header::rdma_ack(1, TrafficClass::default(), &ack, self.pair.now);
+            let fields = header.ack_fields(&Extension::NONE);
+            self.pair.sender.on_ack(self.pair.now, &fields, header.flags, &Extension::NONE, Span::ZERO);
+            return;
+        }
+        self.headers += if is_trimmed { 1_000 } else { 0 };
+        self.pair.arrives(segment, is_trimmed);
+    }
+
+    /// The credit for a packet, if some is wanted.
+    fn give(&mut self) -> Option<RdmaAck> {
+        if self.given >= self.wanted + self.headers {
+            return None;
+        }
+        self.given += 1_000;
+        self.pair.receiver.pull(1_000)
+    }
+}
+
+#[test]
+fn a_sender_says_what_it_wants_and_nothing_leaves_unasked_once_it_hears() {
+    let mut asking = Asking::new(9, 3);
+    let at = asking.pair.sender.ready_at().expect("it begins");
+    let first = asking.pair.sender.take(at).map(|(segment, _)| segment).expect("it leaves");
+    let wanted = asking.pair.sender.say_wanted().expect("it asks");
+    assert_eq!((first.seq, wanted), (0, 4_000), "a window behind what was sent");
+    // Two packets of the first window are left when it hears: they are void, and wanted anew.
+    asking.arrives(&(first, wanted), false);
+    assert_eq!(asking.said(), []);
+    let credit = asking.give().expect("a packet is wanted");
+    assert!(asking.give().is_none());
+    asking.pair.hear(&credit);
+    let next = asking.burst();
+    assert_eq!((next.len(), next[0].0.seq, next[0].1), (1, 1_000, 7_000));
+    asking.arrives(&next[0], false);
+    let credits: Vec<RdmaAck> = core::iter::from_fn(|| asking.give()).collect();
+    credits.iter().for_each(|credit| asking.pair.hear(credit));
+    assert_eq!(asking.said(), [(Some(2), 8), (Some(3), 9), (Some(4), 10)], "and three more are wanted");
+}
+
+#[test]
+fn a_sender_whose_packets_are_all_lost_asks_again() {
+    let mut asking = Asking::new(4, 2);
+    assert_eq!(asking.said(), [(Some(0), 3), (Some(1), 4)]);
+    asking.pair.now = asking.pair.sender.deadline().expect("packets are in the network") + Span::from_us(5);
+    asking.pair.sender.on_timer(asking.pair.now);
+    // Two new packets and two lost ones, of which a window is wanted.
+    let request = asking.burst();
+    assert_eq!(request.len(), 1);
+    assert_eq!(
+        (request[0].0.len, request[0].0.seq, request[0].0.beyond, request[0].1),
+        (0, 2_000, 2_000, 4_000)
+    );
+    asking.arrives(&request[0], false);
+    while let Some(credit) = asking.give() {
+        asking.pair.hear(&credit);
+    }
+    assert_eq!(asking.said(), [(Some(0), 5), (Some(1), 6)]);
+}
+
+/// The receiver gave all that is wanted, and the sender does not know: its request brings the credit again.
+#[test]
+fn a_request_brings_lost_credit_again() {
+    let mut asking = Asking::new(3, 1);
+    let sent = asking.burst();
+    asking.arrives(&sent[0], false);
+    asking.give().expect("a packet is wanted, and the credit is lost");
+    assert!(asking.give().is_none());
+    while asking.pair.sender.ready_at().is_none() {
+        asking.pair.now = asking.pair.sender.deadline().expect("it waits for the receiver");
+        asking.pair.sender.on_timer(asking.pair.now);
+    }
+    let request = asking.burst();
+    assert_eq!((request.len(), request[0].0.len), (1, 0));
+    asking.arrives(&request[0], false);
+    assert_eq!(asking.said(), [(Some(1), 3)]);
+}
+
+#[test]
+fn data_that_comes_later_is_asked_for_at_once() {
+    let mut asking = Asking::new(3, 1);
+    asking.pair.sender.await_supply();
+    asking.pair.sender.supply(Time::ZERO, 1_000);
+    let sent = asking.burst();
+    assert_eq!((sent.len(), sent[0].1), (1, 1_000));
+    asking.arrives(&sent[0], false);
+    assert_eq!(asking.said(), []);
+    asking.pair.sender.supply(Time::from_us(7), 2_000);
+    assert_eq!(asking.said(), [(None, 2)], "a packet's worth: the window");
+    assert_eq!(asking.said(), []);
+}
+
+proptest! {
+    /// Whatever is trimmed and lost, requests among it: the flow ends, though nothing leaves unasked behind
+    /// the first window, and the receiver gives no more than is wanted.
+    #[test]
+    fn every_flow_that_asks_ends(
+        packets in 1_u64..60,
+        window in 1_u64..12,
+        fates in prop::collection::vec(0_u8..10, 400),
+    ) {
+        let mut asking = Asking::new(packets, window);
+        let mut fates = fates.into_iter().chain(core::iter::repeat(9));
+        for _ in 0..4_000 {
+            if asking.pair.sender.is_complete() {
+                break;
+            }
+            let sent = asking.burst();
+            if sent.is_empty() {
+                if let Some(credit) = asking.give() {
+                    asking.pair.hear(&credit);
+                    continue;
+                }
+                let due = asking.pair.sender.deadline();
+                prop_assert!(due.is_some(), "it waits for nothing");
+                asking.pair.now = asking.pair.now.max(due.unwrap_or(asking.pair.now));
+                asking.pair.sender.on_timer(asking.pair.now);
+                continue;
+            }
+            for one in sent {
+                let fate = fates.next().unwrap_or(9);
+                if fate == 0 {
+                    continue;
+                }
+                asking.pair.now += Span::from_us(1);
+                asking.arrives(&one, fate < 4 && one.0.len > 0);
+                if let Some(credit) = asking.give().filter(|_| fate != 5) {
+                    asking.pair.hear(&credit);
+                }
+            }
+        }
+        prop_assert!(asking.pair.sender.is_complete());
+        prop_assert_eq!(asking.pair.receiver.delivered_bytes(), 1_000 * packets);
+    }
+}
+
 proptest! {
     /// Whatever is trimmed and lost, data, headers and pulls alike: the flow ends, as the receiver pulls once
     /// for each arrival, and the sender never has more in the network than the first window and what its
