@@ -13,7 +13,7 @@ from scapy.utils import rdpcap
 from p4cc.errors import UserError
 from p4cc.running.prepared import prepare
 from p4cc.running.request import RunRequest
-from tests.p4cc.scenarios import run, scenario, write
+from tests.p4cc.scenarios import RENO, run, scenario, write
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -102,9 +102,23 @@ def test_acks_come_back_by_the_receivers_choice_and_no_host_forwards(tmp_path: P
     assert carried(of, "a:1->h1") == carried(of, "h2:0->a")
 
 
-@pytest.mark.parametrize("sender", [LINE, {"name": "Reno", "congestion_avoidance": {"name": "reno"}}])
-def test_with_one_link_down_the_other_carries_on(tmp_path: Path, sender: dict[str, Any]) -> None:
-    transport = {"kind": "rdma", "rto_ns": 1_000_000} if sender is LINE else {"iw": 10, "rwnd": 256}
+PACED = {"kind": "rdma", "rto_ns": 1_000_000}
+WINDOWS = {"iw": 10, "rwnd": 256}
+
+
+@pytest.mark.parametrize(
+    ("sender", "transport"),
+    [
+        (LINE, PACED),
+        (LINE, {**PACED, "reads": True, "segment_bytes": 16_000}),
+        (RENO, WINDOWS),
+        (RENO, {**WINDOWS, "packets": "tcp"}),
+    ],
+    ids=["paced", "reads", "windows", "tcp"],
+)
+def test_with_one_link_down_the_other_carries_on(
+    tmp_path: Path, sender: dict[str, Any], transport: dict[str, Any]
+) -> None:
     setup: dict[str, Any] = {"variants": [sender], "transport": transport}
     # All links between the hosts and a switch fail: what was sent to it is sent again over the other.
     faults = [{"between": [host, "a"], "down_ns": 2_000_000} for host in ("h1", "h2")]
