@@ -157,7 +157,7 @@ fn answers_take_their_time_in_the_card() {
     let at_once = rtts(json!({}));
     let later: Vec<u64> = at_once.iter().map(|rtt| rtt + 3_000).collect();
     assert_eq!(rtts(json!({"ack_processing_ns": 3_000})), later);
-    assert_eq!(rtts(json!({"cnp_processing_ns": 3_000})), at_once);
+    assert_eq!(rtts(json!({"notification": "packet", "cnp_processing_ns": 3_000})), at_once);
 }
 
 /// Nearly every packet is marked: two flows of one host and one of another, for 1.02 ms.
