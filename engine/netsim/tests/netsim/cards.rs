@@ -9,6 +9,7 @@ use serde_json::{Value, json};
 
 use crate::columns::{texts, u64s};
 use crate::fabrics::{DELAY_NS, Fabric, HEADROOM_BYTES, RATE_BPS};
+use crate::several_links::add_link;
 use crate::support::{action, bits, entry, table};
 
 /// Two senders at one switch, their receiver at another: what the receiver stops fills the trunk.
@@ -164,11 +165,18 @@ fn answers_take_their_time_in_the_card() {
 #[test]
 fn notifications_share_an_interval() {
     let flows = [(1, 0, 4_000_000, 0), (1, 0, 4_000_000, 0), (2, 0, 4_000_000, 0)];
-    let notifications = |scope: &str| {
+    let notifications = |scope: &str, has_two_links: bool| {
         let more = json!({
             "notification": "packet", "cnp_interval_ns": 50_000, "ecn_capable": true, "cnp_scope": scope,
         });
-        let mut network = Fabric { program: "ecn_red.p4", ..fabric(&[3], more, &flows) }.build();
+        let fabric = Fabric { program: "ecn_red.p4", ..fabric(&[3], more, &flows) };
+        let mut network = fabric.build_with(|spec| {
+            if has_two_links {
+                add_link(spec, 0, 0, 4);
+                let way = |to: &str, port: u32| json!({"to": [to], "interfaces": [[port]]});
+                spec["hosts"][0]["ways"] = json!([way("h1", 0), way("h2", 1)]);
+            }
+        });
         let switch = network.switch_mut(1).expect("the switch of the senders");
         let program = switch.observation().pipeline().expect("a program").program().clone();
         let call = ActionCall {
@@ -189,8 +197,10 @@ fn notifications_share_an_interval() {
         // All that left hosts, less the packets of data and an ACK for each.
         network.packet_balance().sent - 2 * u64s(&results, "flows", "data_pkts").iter().sum::<u64>()
     };
-    let of = ["flow", "destination", "port"].map(notifications);
+    let of = ["flow", "destination", "port"].map(|scope| notifications(scope, false));
     // The flow of the second host has half of the trunk and ends after 681 us, the others with the run.
     let (all, second) = (1_022_u64.div_ceil(50), 681_u64.div_ceil(50));
     assert_eq!(of, [2 * all + second, all + second, all]);
+    // A host has one card: an interval is the same where its notifications leave by two links.
+    assert_eq!(["destination", "port"].map(|scope| notifications(scope, true)), of[1..]);
 }
