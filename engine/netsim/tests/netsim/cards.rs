@@ -204,3 +204,26 @@ fn notifications_share_an_interval() {
     // A host has one card: an interval is the same where its notifications leave by two links.
     assert_eq!(["destination", "port"].map(|scope| notifications(scope, true)), of[1..]);
 }
+
+/// A card drops what is in no lossless class above the bytes at which it pauses, and the room that is left is
+/// that of lossless packets. A segment of TCP is in the class of its DSCP, as at switches.
+#[test]
+fn segments_of_tcp_are_in_their_class() {
+    let ran = |priority: u8| {
+        let flows = [(1, 0, 4_000_000, 0)];
+        let fabric = Fabric { stop_ns: 3_000_000, ..fabric(&[3], Value::Null, &flows) };
+        run(&mut fabric.build_with(|spec| {
+            spec["slow_receivers"] = slow(&[3]);
+            spec["algorithms"] = json!({"tcp": {"packets": "tcp", "iw": 1_000, "rwnd": 4_000}});
+            spec["flows"][0]["algorithm"] = json!("tcp");
+            spec["flows"][0]["priority"] = json!(priority);
+        }))
+    };
+    let lossless = ran(3);
+    assert!(only(&lossless, "pauses_sent") > 0, "{:?}", lossless.summary);
+    assert!(only(&lossless, "peak_bytes") > 200_000, "{}", only(&lossless, "peak_bytes"));
+    assert_eq!((only(&lossless, "dropped_pkts"), lossless.summary.flows_completed), (0, 1));
+    let lossy = ran(0);
+    assert!(only(&lossy, "dropped_pkts") > 0 && only(&lossy, "pauses_sent") == 0, "{:?}", lossy.summary);
+    assert!(only(&lossy, "peak_bytes") <= 200_000, "{}", only(&lossy, "peak_bytes"));
+}
