@@ -896,7 +896,10 @@ class RdmaConfig(TypedDict):
     int: NotRequired[IntTable | None]
     """How to read hop records; needed by algorithms that read telemetry."""
     message_bytes: NotRequired[int | None]
-    """With go-back-0: bytes of a message, counted from the flow's start; absent: a flow is one message."""
+    """
+    With go-back-0: bytes of a message, counted from the flow's start; absent: 2^30, so that a shorter
+    flow is one message.
+    """
     mss_bytes: NotRequired[int]
     """Payload bytes of a full packet (docs/algorithms/substrate.md#packets: 1000)."""
     nack_interval_ns: NotRequired[int]

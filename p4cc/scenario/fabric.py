@@ -181,7 +181,8 @@ class RdmaTransport(Model):
         ),
     ] = "go_back_n"
     message_bytes: Annotated[int, Field(ge=1, le=2**30)] | None = Field(
-        default=None, description="With `go_back_0`: payload of a message; if absent, each flow is one message."
+        default=None,
+        description="With `go_back_0`: payload of a message; if absent, 2^30, and each flow up to that is one.",
     )
     reordering_bytes: Annotated[int, Field(ge=1, le=2**30)] | None = Field(
         default=None,

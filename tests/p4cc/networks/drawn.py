@@ -135,14 +135,18 @@ def _cards(
         return [], 0
     longest_ns = 0
     if is_paced:
-        transport["ack_bytes"] = random.choice((1_500, 10_000, 100_000))
+        ack_bytes = random.choice((1_500, 10_000, 100_000))
+        if not transport.get("reads"):
+            transport["ack_bytes"] = ack_bytes
         if goes_back and "recovery" not in transport and "segment_bytes" not in transport:
             transport.update(recovery="go_back_0", message_bytes=random.choice((4_000, 64_000)))
         if transport.get("notification") == "packet":
             transport["cnp_scope"] = random.choice(("flow", "destination", "port"))
         if not transport.get("reads"):
             longest_ns = random.choice((0, 500, 5_000))
-            transport.update(ack_processing_ns=longest_ns, cnp_processing_ns=longest_ns)
+            transport["ack_processing_ns"] = longest_ns
+            if transport.get("notification") == "packet":
+                transport["cnp_processing_ns"] = longest_ns
     if random.random() < 0.5:
         return [], longest_ns
     host = random.choice([host.name for host in graph.hosts])

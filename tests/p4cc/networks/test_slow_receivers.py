@@ -67,12 +67,17 @@ def test_without_lossless_priorities_the_card_drops_what_it_cannot_take(tmp_path
 
 
 def test_two_threads_write_the_same_table(tmp_path: Path) -> None:
-    data = star({"lossless_priorities": [3]})
+    # A star has one switch, which one thread runs.
+    topology = {"kind": "leaf_spine", "leaves": 2, "spines": 1, "hosts_per_leaf": 1, "host_rate_bps": LINE_BPS}
+    traffic = {"kind": "bulk", "sources": ["h1"], "destinations": ["h2"], "priority": 3, "size_bytes": None}
+    data = {**star({"lossless_priorities": [3]}, host="h2"), "topology": topology, "traffic": [traffic]}
     tables: list[pl.DataFrame] = []
     for threads in (1, 2):
         folder = tmp_path / str(threads)
         folder.mkdir()
-        tables.append(run(folder, data, use_cache=False, threads=threads).table("slow_receivers").drop("seed"))
+        results = run(folder, data, use_cache=False, threads=threads)
+        assert not [note for note in results.outcome.notes if "one thread" in note]
+        tables.append(results.table("slow_receivers").drop("seed"))
     assert tables[0].equals(tables[1])
 
 

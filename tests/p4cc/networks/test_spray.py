@@ -62,7 +62,7 @@ def test_what_comes_back_unmarked_is_reused(tmp_path: Path) -> None:
         ({"transport": {"entropy": "reps"}}, r"entropy: packets on several paths arrive out of order"),
         (
             {"transport": {"entropy": "reps", "recovery": "selective_repeat", "entropy_values": 12}},
-            r"entropy_values: 12 is no power of two",
+            r"entropy_values: 12 is not a power of two",
         ),
         (
             {

@@ -6,14 +6,15 @@
 //! A flow's data leaves by one interface of its sender, and what its receiver sends by one of the receiver's:
 //! each is chosen by a hash of the flow's id among the interfaces that lead to the other host.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
 
 use p4cc_units::Span;
 
 use crate::describe::flow_plan::FlowPlan;
 use crate::describe::limits::{MAX_TIME_NS, in_range};
 use crate::describe::names::{Node, node};
-use crate::describe::spec::{HostSpec, NetworkSpec, PairRttsSpec};
+use crate::describe::spec::{FlowSpec, HostSpec, NetworkSpec, PairRttsSpec};
 use crate::error::{SpecError, refuse};
 
 /// Most interfaces of a host.
@@ -28,8 +29,9 @@ struct Several {
     /// Its interfaces by port.
     all: Vec<u32>,
     /// Those that lead to hosts that are not in `to`.
-    usual: Groups,
-    to: BTreeMap<u32, Groups>,
+    usual: Arc<Groups>,
+    /// The hosts of one way share its groups.
+    to: BTreeMap<u32, Arc<Groups>>,
 }
 
 /// The interfaces of all hosts.
@@ -123,19 +125,25 @@ impl Interfaces {
         usual.cloned().unwrap_or_else(|| vec![host])
     }
 
-    /// Gives a flow, whose ends are hosts, the interfaces of both ends.
-    ///
-    /// # Errors
-    /// A flow whose interface its sender does not have.
-    pub fn connect(&self, flow: &mut FlowPlan) -> Result<(), SpecError> {
-        if let Some(port) = flow.interface
-            && self.at_port(flow.data_hosts().0, port.into()).is_none()
-        {
-            let cause = format!("flow {} leaves by port {port}, which its host does not have", flow.id);
-            return refuse("flows", cause, "name a port of the sending host, from 0");
+    /// Refuses flows of a description whose interface their sender does not have.
+    pub fn check_flows(&self, flows: &[FlowSpec], names: &BTreeMap<&str, Node>) -> Result<(), SpecError> {
+        for (index, flow) in flows.iter().enumerate() {
+            let Some(port) = flow.interface else { continue };
+            // A name that is none is refused with the flow.
+            if let Some(Node::Host(host)) = names.get(flow.src.as_str())
+                && self.at_port(*host as u32, port).is_none()
+            {
+                let cause = format!("host {:?} has no port {port}", flow.src);
+                let remedy = "name a port of the sending host, from 0";
+                return refuse(format!("flows[{index}].interface"), cause, remedy);
+            }
         }
-        (flow.src, flow.dst) = self.ends(flow, |_| true);
         Ok(())
+    }
+
+    /// Gives a flow, whose ends are hosts, the interfaces of both ends.
+    pub fn connect(&self, flow: &mut FlowPlan) {
+        (flow.src, flow.dst) = self.ends(flow, |_| true);
     }
 
     /// The interfaces of both ends of a flow while only some are up.
@@ -183,31 +191,52 @@ fn several(
     all: Vec<u32>,
     names: &BTreeMap<&str, Node>,
 ) -> Result<Several, SpecError> {
-    let mut made = Several { usual: vec![all.clone()], to: BTreeMap::new(), all };
+    let mut made = Several { usual: Arc::new(vec![all.clone()]), to: BTreeMap::new(), all };
+    let mut has_usual = false;
     for (place, way) in host.ways.iter().enumerate() {
-        let path = format!("hosts[{index}].ways[{place}]");
-        let interface = |port: &u32| made.all.get(*port as usize).copied();
-        let groups = way.interfaces.iter().map(|group| group.iter().map(interface).collect());
-        let groups: Option<Groups> = groups.collect();
-        let Some(groups) = groups.filter(|groups| groups.iter().all(|group| !group.is_empty())) else {
-            let cause = format!("host {:?} has the ports 0 to {}", host.name, made.all.len() - 1);
-            return refuse(format!("{path}.interfaces"), cause, "name ports of this host in each group");
-        };
-        if groups.is_empty() {
-            return refuse(format!("{path}.interfaces"), "the list is empty", "name at least one port");
-        }
+        let path = |key: &str| format!("hosts[{index}].ways[{place}].{key}");
+        let groups = Arc::new(groups(&path("interfaces"), &host.name, &way.interfaces, &made.all)?);
         if way.to.is_empty() {
+            if core::mem::replace(&mut has_usual, true) {
+                return refuse(
+                    path("to"),
+                    "an earlier way is without it too",
+                    "name the hosts of one of them",
+                );
+            }
             made.usual = groups;
             continue;
         }
         for name in &way.to {
-            let Node::Host(to) = node(names, &format!("{path}.to"), name)? else {
-                return refuse(format!("{path}.to"), format!("{name:?} is a switch"), "name hosts");
+            let Node::Host(to) = node(names, &path("to"), name)? else {
+                return refuse(path("to"), format!("{name:?} is a switch"), "name hosts");
             };
-            made.to.insert(to as u32, groups.clone());
+            if made.to.insert(to as u32, Arc::clone(&groups)).is_some() {
+                return refuse(path("to"), format!("{name:?} comes twice"), "name each host once");
+            }
         }
     }
     Ok(made)
+}
+
+/// The interfaces of a way, each at one place: so there are no more than the host has.
+fn groups(path: &str, host: &str, ports: &[Vec<u32>], all: &[u32]) -> Result<Groups, SpecError> {
+    if ports.is_empty() || ports.iter().any(Vec::is_empty) {
+        let cause = if ports.is_empty() { "the list is empty" } else { "a group is empty" };
+        return refuse(path, cause, "name at least one port in each group");
+    }
+    let mut seen = BTreeSet::new();
+    for &port in ports.iter().flatten() {
+        if port as usize >= all.len() {
+            let cause = format!("host {host:?} has the ports 0 to {}", all.len() - 1);
+            return refuse(path, cause, "name ports of this host in each group");
+        }
+        if !seen.insert(port) {
+            return refuse(path, format!("port {port} comes twice"), "name each port once");
+        }
+    }
+    let group = |group: &Vec<u32>| group.iter().map(|&port| all[port as usize]).collect();
+    Ok(ports.iter().map(group).collect())
 }
 
 /// Base round-trip times of pairs of hosts.
@@ -317,11 +346,9 @@ mod tests {
     #[test]
     fn a_named_interface_is_taken_while_it_is_up() {
         let interfaces = topology(&json!({"interfaces": [{}]})).expect("it is right").interfaces;
-        let mut named = FlowPlan { interface: Some(1), ..flow(1) };
+        let named = FlowPlan { interface: Some(1), ..flow(1) };
         assert!((0..99).all(|id| interfaces.ends(&FlowPlan { id, ..named.clone() }, |_| true).0 == 2));
         assert_eq!(interfaces.ends(&named, |one| one != 2).0, 0);
-        named.interface = Some(2);
-        assert_eq!(interfaces.connect(&mut named).expect_err("there is none").path, "flows");
     }
 
     #[test]
@@ -332,6 +359,21 @@ mod tests {
             (json!({"interfaces": [{}], "ways": [{"interfaces": [[2]]}]}), "hosts[0].ways[0].interfaces"),
             (json!({"interfaces": [{}], "ways": [{"interfaces": [[]]}]}), "hosts[0].ways[0].interfaces"),
             (json!({"interfaces": [{}], "ways": [{"interfaces": []}]}), "hosts[0].ways[0].interfaces"),
+            (json!({"interfaces": [{}], "ways": [{"interfaces": [[0, 0]]}]}), "hosts[0].ways[0].interfaces"),
+            (
+                json!({"interfaces": [{}], "ways": [{"interfaces": [[1], [0, 1]]}]}),
+                "hosts[0].ways[0].interfaces",
+            ),
+            (
+                json!({"interfaces": [{}], "ways": [{"interfaces": [[0]]}, {"interfaces": [[1]]}]}),
+                "hosts[0].ways[1].to",
+            ),
+            (
+                json!({"interfaces": [{}], "ways": [
+                    {"to": ["h1"], "interfaces": [[0]]}, {"to": ["h1"], "interfaces": [[1]]},
+                ]}),
+                "hosts[0].ways[1].to",
+            ),
             (
                 json!({"interfaces": [{}], "ways": [{"to": ["s1"], "interfaces": [[1]]}]}),
                 "hosts[0].ways[0].to",

@@ -174,6 +174,7 @@ impl Topology {
         let pairs = spec.pair_rtts.as_ref().map(|pairs| PairRtts::new(pairs, &names, spec.hosts.len()));
         topology.pair_rtts = pairs.transpose()?;
         in_range("host_jitter_ns", spec.host_jitter_ns, 0, MAX_TIME_NS)?;
+        topology.interfaces.check_flows(&spec.flows, &names)?;
         topology.add_traffic(spec, &names)?;
         Ok(topology)
     }
@@ -424,7 +425,7 @@ impl Topology {
             (flow.src, flow.dst, flow.is_read) = (flow.dst, flow.src, true);
         }
         if !self.interfaces.is_plain() {
-            flows.iter_mut().try_for_each(|flow| self.interfaces.connect(flow))?;
+            flows.iter_mut().for_each(|flow| self.interfaces.connect(flow));
         }
         Ok(Arc::new(flows))
     }
@@ -744,7 +745,7 @@ fn flow_plan(index: usize, flow: &FlowSpec, resolver: &Resolver<'_>) -> Result<F
         class: Arc::from(flow.class.as_str()),
         deadline: flow.deadline,
         src_port: flow.src_port,
-        interface: flow.interface.map(|port| port.min(u8::MAX.into()) as u8),
+        interface: flow.interface.map(|port| port as u8),
         ..FlowPlan::default()
     })
 }

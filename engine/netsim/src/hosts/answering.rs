@@ -1,7 +1,8 @@
 //! Answers of paced flows that go through the receiver's network card.
 //!
-//! An answer joins those that wait at the interface when the card is done with it. The card works on any
-//! number of them at once, so each takes its time and no more.
+//! An answer joins those that wait at the interface of its flow when the card is done with it. The card works
+//! on any number of them at once, so each takes its time and no more. A host has one card for all its links,
+//! kept with its first interface.
 
 use p4cc_switch::Packet;
 use p4cc_transport::rdma::RdmaReceipt;
@@ -32,7 +33,8 @@ impl Rdma<'_, '_> {
         let Some(times) = self.ends().and_then(|ends| ends.nic) else { return Some(packet) };
         let mut notification = receipt.notification;
         if let Some(withheld) = notification {
-            let card = self.hosts.hosts[host as usize].card.get_or_insert_default();
+            let of_host = self.cx.topology.interfaces.host(host);
+            let card = self.hosts.hosts[of_host as usize].card.get_or_insert_default();
             if !card.lets_notify(now, &times, src) {
                 notification = None;
                 self.ends().into_iter().for_each(|ends| ends.receiver.withhold(&withheld));
@@ -76,27 +78,28 @@ impl Hosts {
     }
 
     /// The card works on an answer for a time, before that waits at the interface.
-    fn work_on(&mut self, cx: &mut Context<'_>, host: u32, answer: Answer, takes: Span) {
-        let state = &mut self.hosts[host as usize];
+    fn work_on(&mut self, cx: &mut Context<'_>, interface: u32, answer: Answer, takes: Span) {
         if takes == Span::ZERO {
-            return state.answers.push_back(answer);
+            return self.hosts[interface as usize].answers.push_back(answer);
         }
         let done = cx.now() + takes;
-        let card = state.card.get_or_insert_default();
+        let host = cx.topology.interfaces.host(interface);
+        let card = self.hosts[host as usize].card.get_or_insert_default();
         card.under_way.insert((done, card.arrived), answer);
         card.arrived += 1;
         cx.schedule.timer(done, cx.topology.host_node(host), Timer::Card { host });
     }
 
-    /// The card of a host is done with an answer.
+    /// The card of a host is done with answers, which leave where their flows are by now.
     pub fn on_card_timer(&mut self, cx: &mut Context<'_>, host: u32) {
-        let state = &mut self.hosts[host as usize];
-        let Some(card) = &mut state.card else { return };
-        while let Some(first) = card.under_way.first_entry()
+        while let Some(card) = &mut self.hosts[host as usize].card
+            && let Some(first) = card.under_way.first_entry()
             && first.key().0 <= cx.now()
         {
-            state.answers.push_back(first.remove());
+            let answer = first.remove();
+            let interface = self.plans[answer.flow as usize].dst;
+            self.hosts[interface as usize].answers.push_back(answer);
+            self.serve(cx, interface);
         }
-        self.serve(cx, host);
     }
 }

@@ -88,8 +88,8 @@ impl Hosts {
     fn send(&mut self, cx: &mut Context<'_>, host: u32, packet: Packet) {
         if cx.trace().is_some() {
             let flow = self.flow_of_sent(cx.topology, &packet);
-            let (now, bytes) = (cx.now(), packet.len());
-            cx.trace().into_iter().for_each(|trace| trace.on_host_send(now, host, flow, bytes));
+            let (now, bytes, sender) = (cx.now(), packet.len(), cx.topology.interfaces.host(host));
+            cx.trace().into_iter().for_each(|trace| trace.on_host_send(now, sender, flow, bytes));
         }
         let state = &mut self.hosts[host as usize];
         state.counters.sent_pkts += 1;

@@ -16,16 +16,24 @@ impl Hosts {
     /// The link of an interface went down or came up.
     #[cold]
     pub fn on_link_change(&mut self, cx: &mut Context<'_>, interface: u32, up: bool) {
+        let interfaces = cx.topology.interfaces.of(cx.topology.interfaces.host(interface));
+        // Pauses end with the link, and what they held must not leave by it.
+        if interfaces.len() > 1 {
+            self.move_all(cx, &interfaces);
+        }
         if up {
             self.on_link_up(cx, interface);
         } else {
             self.on_link_down(cx, interface);
         }
-        let topology = cx.topology;
-        let interfaces = topology.interfaces.of(topology.interfaces.host(interface));
-        if interfaces.len() == 1 {
-            return;
+        if interfaces.len() > 1 {
+            interfaces.iter().for_each(|&one| self.serve(cx, one));
         }
+    }
+
+    /// Moves flows, and what waits, to those interfaces of a host that flows choose now.
+    fn move_all(&mut self, cx: &Context<'_>, interfaces: &[u32]) {
+        let topology = cx.topology;
         let is_up = |one: u32| !interfaces.contains(&one) || !cx.is_down(topology.hosts[one as usize].uplink);
         let is_here = |one: u32| interfaces.contains(&one);
         let mut moved = Vec::new();
@@ -41,8 +49,7 @@ impl Hosts {
         for (flow, src, dst) in moved {
             self.move_ends(flow, src, dst);
         }
-        self.move_waiting(&interfaces);
-        interfaces.iter().for_each(|&one| self.serve(cx, one));
+        self.move_waiting(interfaces);
     }
 
     /// Both ends of a flow are at these interfaces from now on.

@@ -4,10 +4,10 @@
 use std::collections::VecDeque;
 
 use p4cc_switch::{Packet, PauseCounters, link_bytes};
+use p4cc_transport::wire::TrafficClass;
 use p4cc_units::{Bytes, Span, Time};
 
 use crate::describe::SlowReceiverPlan;
-use crate::hosts::packets;
 
 /// The card.
 #[derive(Debug)]
@@ -95,9 +95,9 @@ impl SlowCard {
         }
     }
 
-    pub(super) fn has_room(&self, packet: &Packet) -> bool {
-        let class = packets::read(packet).map_or(0, |read| read.header.class.get());
-        let is_lossless = self.plan.lossless & (1 << class) != 0;
+    /// Whether a packet of a traffic class finds room.
+    pub(super) fn has_room(&self, packet: &Packet, class: TrafficClass) -> bool {
+        let is_lossless = self.plan.lossless & (1 << class.get()) != 0;
         let most = if is_lossless || self.plan.lossless == 0 {
             self.plan.buffer_bytes
         } else {

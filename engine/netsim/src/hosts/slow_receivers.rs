@@ -10,6 +10,7 @@ use p4cc_units::Span;
 
 use crate::context::Context;
 use crate::events::Timer;
+use crate::hosts::special::class_of;
 use crate::hosts::state::Hosts;
 use crate::links::PauseWord;
 
@@ -29,7 +30,7 @@ impl Hosts {
             card.counters.taken_bytes += card.bytes_of(&packet);
             return Some(packet);
         }
-        if !card.has_room(&packet) {
+        if !card.has_room(&packet, class_of(cx.topology, &packet)) {
             card.counters.dropped_pkts += 1;
             cx.pool.give(packet);
             return None;

@@ -1,7 +1,9 @@
 //! Packets of flows that are not p4cc's plain ones: TCP, IPv6, headers of the user's program.
 
 use p4cc_switch::Packet;
-use p4cc_transport::wire::{self, PacketKind, TcpPacket, is_ipv6, is_tcp, to_ipv4, to_ipv6};
+use p4cc_transport::wire::{
+    self, PacketKind, TcpPacket, TrafficClass, decode_trimmed, is_ipv6, is_tcp, to_ipv4, to_ipv6,
+};
 
 use crate::context::Context;
 use crate::describe::Topology;
@@ -10,6 +12,23 @@ use crate::hosts::packets::{self, Outgoing};
 use crate::hosts::state::Hosts;
 use crate::hosts::user_headers::{add_echo, add_headers, replace_head};
 use crate::record::NoFlow;
+
+/// The traffic class of a packet: that in its transport header, behind IPv6 and the user's headers too and
+/// without its payload, and for what is not p4cc's the class selector of its DSCP (RFC 2474 4.2.2), as
+/// switches see it (`ack_priority.p4`).
+pub(super) fn class_of(topology: &Topology, packet: &Packet) -> TrafficClass {
+    let mut plain = Vec::new();
+    let mut head = &packet.head[..];
+    if is_ipv6(head) && to_ipv4(head, packet.zeros as usize, &mut plain).is_ok() {
+        head = &plain;
+    }
+    let split = topology.headers.as_ref().and_then(|headers| headers.take(head));
+    if let Some(split) = &split {
+        head = &split.frame;
+    }
+    let read = wire::Packet::decode(head, packet.zeros as usize).ok().or_else(|| decode_trimmed(head));
+    read.map_or_else(|| TrafficClass::selected_by(head), |read| read.header.class)
+}
 
 impl Hosts {
     /// The bytes of a packet of such a flow that leaves now.
@@ -116,5 +135,62 @@ impl Hosts {
         }
         let read = wire::Packet::decode(&head, packet.zeros as usize).ok()?;
         Some((read.header.flow_id, read.header.kind != PacketKind::Data))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use core::net::Ipv4Addr;
+
+    use p4cc_switch::PacketPool;
+    use p4cc_transport::Segment;
+    use p4cc_transport::wire::user_headers::UserHeaders;
+    use p4cc_transport::wire::{Endpoint, Header};
+    use p4cc_units::Time;
+    use serde_json::json;
+
+    use super::*;
+
+    /// A packet of p4cc's is in the class of its header, whatever carries it and with or without its payload;
+    /// another one is in that of its DSCP.
+    #[test]
+    fn the_class_is_read_from_every_format() {
+        let segment = Segment { seq: 0, len: 1_000, ..Segment::default() };
+        let class = TrafficClass::new(3).expect("a class");
+        let header = Header::data(1, class, &segment, Time::ZERO).expect("it fits");
+        let end = |last: u8| Endpoint { mac: [2, 0, 0, 0, 0, last], ip: Ipv4Addr::new(10, 0, 0, last) };
+        let encoded = |header: Header| {
+            let mut bytes = Vec::new();
+            wire::Packet::new(end(1), end(2), segment.ecn, header).encode(&mut bytes).expect("it fits");
+            bytes
+        };
+        let (plain, mut trimmed) = (encoded(header), encoded(Header { payload_len: 0, ..header }));
+        // What is left says how long the payload was.
+        trimmed[58..60].copy_from_slice(&header.payload_len.to_be_bytes());
+        let headers = json!({
+            "after": "udp", "announce": {"udp_port": 9_999},
+            "headers": [{"name": "tag_t", "fields": [["number", 32]], "bytes": [0, 0, 0, 7]}],
+        });
+        let headers = serde_json::from_value(headers).expect("it has all fields");
+        let headers = UserHeaders::new(&headers).expect("right headers");
+        let (mut with_headers, mut over_ipv6) = (Vec::new(), Vec::new());
+        assert!(headers.insert(&plain, &mut with_headers));
+        assert!(to_ipv6(&plain, 1, &mut over_ipv6));
+        let mut of_another = plain.clone();
+        // Another protocol's, in class 5 by its DSCP.
+        (of_another[15], of_another[23]) = (5 << 5 | 2, 6);
+        let topology = Topology { headers: Some(headers), ..Topology::default() };
+        let mut pool = PacketPool::default();
+        for (name, head, zeros, expected) in [
+            ("plain", &plain, 1_000, 3),
+            ("trimmed", &trimmed, 0, 3),
+            ("with headers", &with_headers, 1_000, 3),
+            ("over IPv6", &over_ipv6, 1_000, 3),
+            ("another protocol's", &of_another, 1_000, 5),
+        ] {
+            let mut packet = pool.take_with(head);
+            packet.zeros = zeros;
+            assert_eq!(class_of(&topology, &packet).get(), expected, "{name}");
+        }
     }
 }

@@ -74,7 +74,7 @@ impl PacketTrace {
         self.sending = number;
     }
 
-    /// A host sends a packet.
+    /// A host sends a packet, by whichever of its interfaces.
     pub fn on_host_send(&mut self, at: Time, host: u32, flow: Option<(u32, bool)>, bytes: u32) {
         self.sending = self.number(at, host, flow, bytes);
     }

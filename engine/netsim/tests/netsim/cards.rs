@@ -9,6 +9,7 @@ use serde_json::{Value, json};
 
 use crate::columns::{texts, u64s};
 use crate::fabrics::{DELAY_NS, Fabric, HEADROOM_BYTES, RATE_BPS};
+use crate::several_links::add_link;
 use crate::support::{action, bits, entry, table};
 
 /// Two senders at one switch, their receiver at another: what the receiver stops fills the trunk.
@@ -157,18 +158,25 @@ fn answers_take_their_time_in_the_card() {
     let at_once = rtts(json!({}));
     let later: Vec<u64> = at_once.iter().map(|rtt| rtt + 3_000).collect();
     assert_eq!(rtts(json!({"ack_processing_ns": 3_000})), later);
-    assert_eq!(rtts(json!({"cnp_processing_ns": 3_000})), at_once);
+    assert_eq!(rtts(json!({"notification": "packet", "cnp_processing_ns": 3_000})), at_once);
 }
 
 /// Nearly every packet is marked: two flows of one host and one of another, for 1.02 ms.
 #[test]
 fn notifications_share_an_interval() {
     let flows = [(1, 0, 4_000_000, 0), (1, 0, 4_000_000, 0), (2, 0, 4_000_000, 0)];
-    let notifications = |scope: &str| {
+    let notifications = |scope: &str, has_two_links: bool| {
         let more = json!({
             "notification": "packet", "cnp_interval_ns": 50_000, "ecn_capable": true, "cnp_scope": scope,
         });
-        let mut network = Fabric { program: "ecn_red.p4", ..fabric(&[3], more, &flows) }.build();
+        let fabric = Fabric { program: "ecn_red.p4", ..fabric(&[3], more, &flows) };
+        let mut network = fabric.build_with(|spec| {
+            if has_two_links {
+                add_link(spec, 0, 0, 4);
+                let way = |to: &str, port: u32| json!({"to": [to], "interfaces": [[port]]});
+                spec["hosts"][0]["ways"] = json!([way("h1", 0), way("h2", 1)]);
+            }
+        });
         let switch = network.switch_mut(1).expect("the switch of the senders");
         let program = switch.observation().pipeline().expect("a program").program().clone();
         let call = ActionCall {
@@ -189,8 +197,33 @@ fn notifications_share_an_interval() {
         // All that left hosts, less the packets of data and an ACK for each.
         network.packet_balance().sent - 2 * u64s(&results, "flows", "data_pkts").iter().sum::<u64>()
     };
-    let of = ["flow", "destination", "port"].map(notifications);
+    let of = ["flow", "destination", "port"].map(|scope| notifications(scope, false));
     // The flow of the second host has half of the trunk and ends after 681 us, the others with the run.
     let (all, second) = (1_022_u64.div_ceil(50), 681_u64.div_ceil(50));
     assert_eq!(of, [2 * all + second, all + second, all]);
+    // A host has one card: an interval is the same where its notifications leave by two links.
+    assert_eq!(["destination", "port"].map(|scope| notifications(scope, true)), of[1..]);
+}
+
+/// A card drops what is in no lossless class above the bytes at which it pauses, and the room that is left is
+/// that of lossless packets. A segment of TCP is in the class of its DSCP, as at switches.
+#[test]
+fn segments_of_tcp_are_in_their_class() {
+    let ran = |priority: u8| {
+        let flows = [(1, 0, 4_000_000, 0)];
+        let fabric = Fabric { stop_ns: 3_000_000, ..fabric(&[3], Value::Null, &flows) };
+        run(&mut fabric.build_with(|spec| {
+            spec["slow_receivers"] = slow(&[3]);
+            spec["algorithms"] = json!({"tcp": {"packets": "tcp", "iw": 1_000, "rwnd": 4_000}});
+            spec["flows"][0]["algorithm"] = json!("tcp");
+            spec["flows"][0]["priority"] = json!(priority);
+        }))
+    };
+    let lossless = ran(3);
+    assert!(only(&lossless, "pauses_sent") > 0, "{:?}", lossless.summary);
+    assert!(only(&lossless, "peak_bytes") > 200_000, "{}", only(&lossless, "peak_bytes"));
+    assert_eq!((only(&lossless, "dropped_pkts"), lossless.summary.flows_completed), (0, 1));
+    let lossy = ran(0);
+    assert!(only(&lossy, "dropped_pkts") > 0 && only(&lossy, "pauses_sent") == 0, "{:?}", lossy.summary);
+    assert!(only(&lossy, "peak_bytes") <= 200_000, "{}", only(&lossy, "peak_bytes"));
 }

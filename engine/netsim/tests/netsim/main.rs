@@ -28,6 +28,7 @@ mod jobs;
 mod pairs;
 mod reads;
 mod receivers;
+mod several_links;
 mod streams;
 mod tcp;
 mod telemetry;

@@ -81,6 +81,20 @@ fn pauses_telemetry_and_samples_are_those_of_one_thread() {
     }
 }
 
+/// Each packet has a value of its own, drawn or taken from what came back, and receivers' cards take time.
+#[test]
+fn chosen_paths_are_those_of_one_thread() {
+    let flows = crossing_flows();
+    for entropy in ["oblivious", "bitmap", "reps"] {
+        let mut fabric = line(HOSTS_AT, r#"{"name":"nscc"}"#, &flows);
+        fabric.more = json!({
+            "rto_ns": 200_000, "recovery": "selective_repeat", "entropy": entropy, "entropy_values": 16,
+            "ack_processing_ns": 700,
+        });
+        assert!(assert_same(&fabric.build()) > 50, "{entropy}: threads had nothing to do");
+    }
+}
+
 /// All work is at one end, so load balancing moves switches at the first sample.
 #[test]
 fn rebalanced_partitions_give_the_results_of_one_thread() {

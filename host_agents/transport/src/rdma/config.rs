@@ -121,7 +121,8 @@ pub struct RdmaConfig {
     /// How losses are recovered.
     #[serde(default)]
     pub recovery: Recovery,
-    /// With go-back-0: bytes of a message, counted from the flow's start; absent: a flow is one message.
+    /// With go-back-0: bytes of a message, counted from the flow's start; absent: 2^30, so that a shorter
+    /// flow is one message.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub message_bytes: Option<u32>,
     /// With selective repeat: a packet is lost when so many bytes arrived that left after it; absent: one and
@@ -255,6 +256,8 @@ const MAX_UNIT_SHIFT: u32 = 5;
 const MAX_ENTROPY_VALUES: u64 = 1 << 14;
 const MAX_SEGMENT_BYTES: u64 = 1 << 24;
 const MAX_REORDERING_BYTES: u64 = 1 << 30;
+/// As of what may arrive out of order.
+const MAX_MESSAGE_BYTES: u64 = 1 << 30;
 
 impl RdmaConfig {
     /// Checks everything for a host whose interface has this rate.
@@ -356,9 +359,10 @@ impl RdmaConfig {
         Ok(())
     }
 
-    /// Bytes of a message, where the ends go back to its start.
+    /// Bytes of a message, where the ends go back to its start. Sequence numbers of 32 bits tell the bytes of
+    /// half of their range apart, which holds the longest message and what is on the way behind it.
     pub(super) fn message(&self) -> Option<u64> {
-        (self.recovery == Recovery::GoBack0).then(|| self.message_bytes.map_or(u64::MAX, u64::from))
+        (self.recovery == Recovery::GoBack0).then(|| self.message_bytes.map_or(MAX_MESSAGE_BYTES, u64::from))
     }
 
     /// Whether receivers answer several packets at once.
@@ -397,16 +401,32 @@ impl RdmaConfig {
                 format!("{} goes by what switches say about its data, and a reader sends none", self.cc.name);
             return Err(ConfigError::new("reads", cause, "take timely or fixed, or leave reads out"));
         }
+        // The answers of a reader are its requests.
+        let unused = [
+            ("ack_bytes", self.ack_bytes.is_some()),
+            ("ack_processing_ns", self.ack_processing_ns > 0),
+            ("cnp_processing_ns", self.cnp_processing_ns > 0),
+        ];
+        if let Some((place, _)) = unused.into_iter().find(|(_, is_given)| *is_given) {
+            return Err(ConfigError::new(place, "a reader sends no ACKs", "leave it out, or reads"));
+        }
         Ok(())
     }
 
-    /// An interval that flows share is that of packets of their own.
+    /// An interval that flows share, and a time of the card, are those of packets of their own.
     fn check_notifications(&self) -> Result<(), ConfigError> {
-        if self.cnp_scope == CnpScope::Flow || self.notification == Notification::Packet {
+        if self.notification == Notification::Packet {
             return Ok(());
         }
-        let cause = "marks come back in ACKs, which no interval bounds";
-        Err(ConfigError::new("cnp_scope", cause, "give notification: packet"))
+        if self.cnp_scope != CnpScope::Flow {
+            let cause = "marks come back in ACKs, which no interval bounds";
+            return Err(ConfigError::new("cnp_scope", cause, "give notification: packet"));
+        }
+        if self.cnp_processing_ns > 0 {
+            let cause = "marks come back in ACKs, which take ack_processing_ns";
+            return Err(ConfigError::new("cnp_processing_ns", cause, "give notification: packet"));
+        }
+        Ok(())
     }
 
     /// Segments and rate requests go back to a byte: they count on what comes in order, once.
@@ -437,7 +457,11 @@ impl RdmaConfig {
     fn check_entropy(&self) -> Result<(), ConfigError> {
         let refuse = |cause: String, remedy: &str| Err(ConfigError::new("entropy", cause, remedy));
         if self.entropy == Entropy::Flow {
-            return Ok(());
+            if self.entropy_values == default_entropy_values() {
+                return Ok(());
+            }
+            let cause = "all packets of a flow have one value";
+            return Err(ConfigError::new("entropy_values", cause, "leave it out, or give entropy"));
         }
         if !self.needs().reads_marks() && self.needs() != SwitchNeed::None {
             let cause = format!("{} goes by what the switches of one path say", self.cc.name);
@@ -451,7 +475,7 @@ impl RdmaConfig {
             return refuse(cause.to_owned(), "give recovery: selective_repeat, or leave out entropy");
         }
         if !self.entropy_values.is_power_of_two() {
-            let cause = format!("{} is no power of two", self.entropy_values);
+            let cause = format!("{} is not a power of two", self.entropy_values);
             let remedy = "give a power of two up to 16384";
             return Err(ConfigError::new("entropy_values", cause, remedy));
         }
@@ -465,7 +489,7 @@ impl RdmaConfig {
             ("mss_bytes", u64::from(self.mss_bytes), 1, MAX_MSS_BYTES),
             ("ack_every", u64::from(self.ack_every), 1, MAX_ACK_EVERY),
             ("ack_bytes", u64::from(self.ack_bytes.unwrap_or(1)), 1, MAX_REORDERING_BYTES),
-            ("message_bytes", u64::from(self.message_bytes.unwrap_or(1)), 1, MAX_REORDERING_BYTES),
+            ("message_bytes", u64::from(self.message_bytes.unwrap_or(1)), 1, MAX_MESSAGE_BYTES),
             ("cnp_processing_ns", self.cnp_processing_ns, 0, MAX_TIME_NS),
             ("ack_processing_ns", self.ack_processing_ns, 0, MAX_TIME_NS),
             ("ack_delay_ns", self.ack_delay_ns.unwrap_or(1), 1, MAX_TIME_NS),

@@ -79,6 +79,37 @@ fn one_loss_in_256_stops_messages_of_4_mb() {
     assert!((4_016..4_300).contains(&ended.sent.len()), "{}", ended.sent.len());
 }
 
+/// A flow without messages of its own goes back to a multiple of 2^30 bytes, which 32 bits of a sequence
+/// number tell apart wherever the flow is: losses near the end of the second such message, behind byte 2^31
+/// and behind byte 2^32.
+#[test]
+fn a_long_flow_goes_back_at_most_a_gibibyte() {
+    const GIBI: u64 = 1 << 30;
+    const MSS: u64 = 65_000;
+    // The last packet of each message is short.
+    let per_message = GIBI.div_ceil(MSS);
+    let config = config(
+        r#"{"recovery":"go_back_0","mss_bytes":65000,"base_rtt_ns":10000,"nack_interval_ns":500000,
+            "cc":{"name":"fixed"}}"#,
+    );
+    let round_trip = 10_000 * 10 / 8 / MSS + 2;
+    for (message, packet) in [(1, per_message - 3), (2, 2), (4, 2)] {
+        let lost_data: Vec<bool> =
+            (0..=message * per_message + packet).map(|one| one == message * per_message + packet).collect();
+        let flow_bytes = 4 * GIBI + 5 * MSS;
+        let log = run(&config, flow_bytes, &Fates { lost_data: &lost_data, ..CLEAN }, Time::from_ms(20_000));
+        assert_eq!((log.delivered_bytes, log.completions, log.end.is_some()), (flow_bytes, 1, true));
+        let back: Vec<(u64, u64)> = sent_from(&log)
+            .windows(2)
+            .filter(|pair| pair[1] <= pair[0])
+            .map(|pair| (pair[0] - message * GIBI, pair[1]))
+            .collect();
+        let [(left, to)] = back[..] else { panic!("once: {back:?}") };
+        assert_eq!(to, message * GIBI);
+        assert!(left <= (packet + round_trip) * MSS, "{left}");
+    }
+}
+
 /// What the options need, and what they exclude.
 #[test]
 fn what_has_no_effect_is_refused() {
@@ -95,6 +126,16 @@ fn what_has_no_effect_is_refused() {
         (r#""recovery":"go_back_0","segment_bytes":4000,"cc":{"name":"timely"}"#, "recovery: segments count"),
         (r#""recovery":"go_back_0","cc":{"name":"d3"}"#, "recovery: rate requests count"),
         (r#""cnp_scope":"port","cc":{"name":"dcqcn"}"#, "cnp_scope: marks come back in ACKs"),
+        (r#""cnp_processing_ns":1,"cc":{"name":"dcqcn"}"#, "cnp_processing_ns: marks come back in ACKs"),
+        (r#""entropy_values":64,"cc":{"name":"timely"}"#, "entropy_values: all packets of a flow"),
+        (
+            r#""reads":true,"segment_bytes":16000,"ack_bytes":4000,"cc":{"name":"timely"}"#,
+            "ack_bytes: a reader sends no ACKs",
+        ),
+        (
+            r#""reads":true,"segment_bytes":16000,"ack_processing_ns":4000,"cc":{"name":"timely"}"#,
+            "ack_processing_ns: a reader sends no ACKs",
+        ),
     ] {
         let error = refused(json);
         assert!(error.starts_with(words), "{error}");
