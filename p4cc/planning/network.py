@@ -39,8 +39,8 @@ from p4cc.planning.names import Names
 from p4cc.planning.packet_sizes import ideals, most_bytes, packet_sizes
 from p4cc.planning.programs import compiled_sources, find_program
 from p4cc.planning.record import plan_record
-from p4cc.planning.slow_receivers import slow_receivers
 from p4cc.planning.reroutes import Reroute, other_sets, plan_reroutes
+from p4cc.planning.slow_receivers import slow_receivers
 from p4cc.planning.switch_features import FeaturePlanner
 from p4cc.planning.switch_programs import plan_programs
 from p4cc.planning.timeouts import path_times
