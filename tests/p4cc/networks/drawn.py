@@ -130,14 +130,16 @@ def _cards(
         return [], 0
     longest_ns = 0
     if is_paced:
-        transport["ack_bytes"] = random.choice((1_500, 10_000, 100_000))
+        ack_bytes = random.choice((1_500, 10_000, 100_000))
         if goes_back and "recovery" not in transport and "segment_bytes" not in transport:
             transport.update(recovery="go_back_0", message_bytes=random.choice((4_000, 64_000)))
-        if transport.get("notification") == "packet":
+        notifies = transport.get("notification") == "packet"
+        if notifies:
             transport["cnp_scope"] = random.choice(("flow", "destination", "port"))
         if not transport.get("reads"):
             longest_ns = random.choice((0, 500, 5_000))
-            transport.update(ack_processing_ns=longest_ns, cnp_processing_ns=longest_ns)
+            transport.update(ack_bytes=ack_bytes, ack_processing_ns=longest_ns)
+            transport.update({"cnp_processing_ns": longest_ns} if notifies else {})
     if random.random() < 0.5:
         return [], longest_ns
     # Slow receivers have one link.
