@@ -65,7 +65,8 @@ def test_a_host_has_one_address_and_a_gateway_at_each_link() -> None:
 def test_a_gpu_reaches_its_server_over_the_servers_switch_and_others_over_its_rail() -> None:
     topology = rails()
     ways = HostWays(topology)
-    # Link 0 leads to the rail switch, link 1 to the server's. Over the rail, a neighbour is three switches away.
+    # Link 0 leads to the rail switch, link 1 to the server's. Over the rail, a neighbour is three switches
+    # away.
     assert list(ways.of("h1")) == [Way(((1,), (0,)), ("h2", "h3", "h4")), Way(((0,),), ())]
     assert ways.groups("h1", "h6") == ((0,),)
     assert ways.rate_bps("h1") == 400_000_000_000
@@ -74,6 +75,19 @@ def test_a_gpu_reaches_its_server_over_the_servers_switch_and_others_over_its_ra
     assert peers(topology, "nv1", routes["nv1"]["h2"]) == ["h2"]
     assert peers(topology, "u1r1", routes["u1r1"]["h2"]) == ["spine1", "spine2"]
     assert peers(topology, "u1r1", routes["u1r1"]["h5"]) == ["h5"]
+
+
+@pytest.mark.parametrize("topology", [dual_tor(), rails(), rails(6)], ids=("dual ToR", "rails", "more rails"))
+def test_ways_are_those_of_the_pairs_one_by_one(topology: Topology) -> None:
+    ways = HostWays(topology)
+    for src in topology.host_names:
+        by_groups: dict[tuple[tuple[int, ...], ...], list[str]] = {}
+        for dst in topology.host_names:
+            if dst != src:
+                by_groups.setdefault(ways.groups(src, dst), []).append(dst)
+        usual = max(by_groups, key=lambda groups: len(by_groups[groups]))
+        named = [Way(groups, tuple(hosts)) for groups, hosts in by_groups.items() if groups != usual]
+        assert list(ways.of(src)) == [*named, Way(usual, ())]
 
 
 def test_paths_take_the_link_that_leads_there() -> None:

@@ -74,7 +74,8 @@ def test_two_links_carry_two_flows_in_the_time_of_one(tmp_path: Path) -> None:
     both = times(ran(tmp_path / "both", [bulk(name="one", via="a"), bulk(name="two", via="b")]))
     one = times(ran(tmp_path / "one", [bulk(name="one", via="a"), bulk(name="two", via="a")]))
     assert both == alone * 2
-    # 1,000 packets of 1,064 B at 1 Gb/s, the last of them once more, 2 us there; its ACK of 64 B and 2 us back.
+    # 1,000 packets of 1,064 B at 1 Gb/s, the last of them once more, 2 us there; its ACK of 64 B and 2 us
+    # back.
     assert alone == [1_001 * 8_512 + 2_000 + 2 * 512 + 2_000]
     assert max(one) - alone[0] == 1_000 * 8_512
 
@@ -213,6 +214,12 @@ def test_each_pair_has_its_base_round_trip(tmp_path: Path) -> None:
     # Payloads of 1,000 B take 8 us at 1 Gb/s and 2 us at 4 Gb/s; each link 1 us, both ways.
     near, far = 4_000 + 16_000, 8_000 + 16_000 + 4_000
     assert pairs == {"groups": [["h1", "h2"], ["h3", "h4"]], "rtt_ns": [[near, far], [far, near]]}
+    with (
+        pytest.MonkeyPatch.context() as patch,
+        pytest.raises(UserError, match=r"transport\.base_rtt: .*the limit is 1 g"),
+    ):
+        patch.setattr("p4cc.planning.network.MAX_PAIR_GROUPS", 1)
+        planned(tmp_path, scenario(**changes))
     changes["transport"]["base_rtt"] = "longest"
     assert "pair_rtts" not in json.loads(planned(tmp_path, scenario(**changes)).spec_json)
 
