@@ -130,7 +130,8 @@ def test_an_endless_flow_of_such_a_host_is_slow_where_its_path_is_faster(tmp_pat
 
 
 def test_a_pause_of_the_only_link_that_leads_there_counts(tmp_path: Path) -> None:
-    # h4 is behind switch a alone, so h1 takes one of its two links; a pauses it for what three senders send to h4.
+    # h4 is behind switch a alone, so h1 takes one of its two links; a pauses it for what three senders send
+    # to h4.
     switch = {
         "program": "p4src/v1model/ecn_red.p4",
         "ecn_profile": "rfc3168",
