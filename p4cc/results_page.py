@@ -24,7 +24,7 @@ lists and that nobody changed.
 |---|---|
 | `run.json` | what was run: version, commit, command, scenario with all defaults, algorithms with all parameters, K and K_dc as installed, hashes of programs and inputs, host, start, duration |
 | `scenario.json`, `inputs/` | the scenario after `extends` and `--set`, with the files it names: `p4cc run --again FOLDER` runs it again and compares the bytes |
-| `pcap/CASE-seed-N/NODE-PORT.pcapng` | with `record.pcap`: what passed an end of a link (docs/how-to/look-inside-packets.md); the port of a host is 0 |
+| `pcap/CASE-seed-N/NODE-PORT.pcapng` | with `record.pcap`: what passed an end of a link (docs/how-to/look-inside-packets.md); ports of a host are numbered from 0 |
 | `summary.json` | one object per run: counts, goodput, completion, wall time |
 
 A value for an event that did not happen is null: no number represents "none". Percentiles and means of completion times

@@ -33,6 +33,11 @@ MOST_FLOWS = 1_000
 """Flows of a run that are explained, the slowest first."""
 _TABLES = ("flows", "windows", "queues", "links", "pauses", "pause_frames", "slow_receivers", "port_queues")
 
+_SEVERAL_LINKS = (
+    "hosts have several links, and which of them a flow took is not recorded: the nearest ones are compared by their "
+    "loads, via and faults aside, and a pause counts while all of them are paused"
+)
+
 
 @dataclass(frozen=True)
 class RunExplained:
@@ -131,7 +136,7 @@ def _explain_run(
     flows = [] if rows is None else flows_of(rows, end_ns)
     settings = settings_of(results.run, case)
     verdicts: list[Verdict] = []
-    count = 0
+    count, are_open = 0, False
     pauses = Pauses(tables["pauses"], _recorded(results, "pauses", tables["pause_frames"]), end_ns)
     headroom = [] if links is None else list(headroom_of(case, tables["pauses"], Graph(links)))
     if flows and links is not None:
@@ -139,8 +144,12 @@ def _explain_run(
         graph, judge = Graph(links), Judge(timeline, settings, pauses, cards_of(tables["slow_receivers"]))
         slowest = sorted((one for one in flows if _is_slow(one, graph, slow)), key=_slowness, reverse=True)
         count = len(slowest)
-        verdicts = [judge.verdict(one, graph.crossing(one.src, one.dst)) for one in slowest[:MOST_FLOWS]]
+        crossings = [graph.crossing(one.src, one.dst) for one in slowest[:MOST_FLOWS]]
+        verdicts = [judge.verdict(one, way) for one, way in zip(slowest, crossings, strict=False)]
+        are_open = any(way is not None and way.is_open for way in crossings)
     notes = list(_notes(results, verdicts, pauses, columns))
+    if are_open:
+        notes.append(_SEVERAL_LINKS)
     if count > len(verdicts):
         notes.append(f"{count - len(verdicts)} more slow flows are not explained: only the {MOST_FLOWS} slowest are")
     point = {name: columns.get(name) for name in swept}

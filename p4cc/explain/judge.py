@@ -109,7 +109,9 @@ class Judge:
 
     def _is_held(self, card: Card, crossing: Crossing, bins: _Bins, edges: npt.NDArray[np.int64]) -> Flags:
         """Bins in which the receiver got as much as it takes."""
-        load_bps = self._load(crossing.last, True)[bins.within] * crossing.last.rate_bps
+        # Slow receivers have one link.
+        ((last, _),) = [end for end in crossing.ends if end[1]]
+        load_bps = self._load(last, True)[bins.within] * last.rate_bps
         return card.is_slow(edges) & (load_bps >= SATURATED * card.rate_bps)
 
     def _bins(self, flow: Flow) -> _Bins:
@@ -179,13 +181,13 @@ class Judge:
         total = np.zeros(found.size, dtype=np.bool_)
         for_long: dict[str, float] = {}
         is_congested = self._is_congested(flow, bins, samples)
-        for way in crossing.inner:
+        for way in crossing.siblings:
             is_full = self._inner_is_full(way, bins) & is_congested
             cause = Cause.COLLISION if self._is_uneven(way, crossing.siblings[way]) else Cause.SHARING
             found[is_full & ~total] = _NUMBER[cause]
             for_long[str(way)] = float(bins.spans_ns[is_full].sum())
             total |= is_full
-        for way, is_last in ((crossing.first, False), (crossing.last, True)):
+        for way, is_last in crossing.ends:
             load = self._load(way, is_last)[bins.within]
             is_full = load >= SATURATED
             own = bins.rate_bps >= ALONE * load * way.rate_bps * payload_share
@@ -262,11 +264,11 @@ class Judge:
                     found[first:last] = _NUMBER[Cause.TIMEOUT]
 
     def _fair_bps(self, crossing: Crossing, bins: _Bins) -> Floats:
-        """An equal share of the payload that the fuller access link carries."""
+        """An equal share of the payload that the fuller host's links carry."""
         shares: list[Floats] = []
-        for way, is_last in ((crossing.first, False), (crossing.last, True)):
-            flows = np.maximum(self._timeline.active(way, is_last=is_last)[bins.within], 1)
-            shares.append(way.rate_bps * self._settings.payload_share / flows)
+        for stage, is_last in ((crossing.stages[0], False), (crossing.stages[-1], True)):
+            flows = np.maximum(self._timeline.active(stage[0], is_last=is_last)[bins.within], 1)
+            shares.append(sum(way.rate_bps for way in stage) * self._settings.payload_share / flows)
         return np.minimum(*shares)
 
     def _at_floor(self, samples: Samples, at: npt.NDArray[np.int64], is_full: Flags) -> tuple[Flags, Floats]:

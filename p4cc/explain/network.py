@@ -8,6 +8,8 @@ from functools import cached_property
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     import polars as pl
 
 
@@ -31,20 +33,23 @@ class Way:
 class Crossing:
     """Directed links that packets between two hosts may take."""
 
-    first: Way
-    last: Way
-    inner: tuple[Way, ...]
-    """Between switches, on any shortest path."""
-    siblings: dict[Way, tuple[Way, ...]]
-    """For an inner link, all equal choices of its switch, itself included."""
+    stages: tuple[tuple[Way, ...], ...]
+    """From host to host; a packet takes one link of each."""
+    ends: tuple[tuple[Way, bool], ...]
+    """The first link of a sender, and the last one of a receiver (True), that has no other."""
+    siblings: Mapping[Way, tuple[Way, ...]]
+    """For all other links the equal choices, itself included: those of its switch, or of a host with several links."""
 
     @property
     def rate_bps(self) -> int:
         """Upper bound of the flow's rate: the slower access link, and the best inner links."""
-        rates = [self.first.rate_bps, self.last.rate_bps]
-        if self.inner:
-            rates.append(max(way.rate_bps for way in self.inner))
-        return min(rates)
+        first, *inner, last = (max(way.rate_bps for way in stage) for stage in self.stages)
+        return min(first, last, max(inner, default=first))
+
+    @property
+    def is_open(self) -> bool:
+        """Whether one of the hosts has several links that lead there equally well."""
+        return len(self.stages[0]) > 1 or len(self.stages[-1]) > 1
 
 
 class Graph:
@@ -57,50 +62,52 @@ class Graph:
         for way in self.ways:
             self._out.setdefault(way.start, []).append(way)
             self._into.setdefault(way.end, []).append(way)
-        self._far: dict[str, dict[str, int]] = {}
+        self._far: dict[frozenset[str], dict[str, int]] = {}
 
     @cached_property
-    def first_of(self) -> dict[str, Way]:
-        """The link that a host sends on."""
-        return {name: ways[0] for name, ways in self._out.items() if len(ways) == 1}
-
-    @cached_property
-    def last_of(self) -> dict[str, Way]:
-        """The link that a host receives on."""
-        return {name: ways[0] for name, ways in self._into.items() if len(ways) == 1}
+    def hosts(self) -> frozenset[str]:
+        """Its hosts, whose ports are numbered from 0; those of switches are from 1."""
+        return frozenset(way.start for way in self.ways if way.start_port == 0)
 
     def crossing(self, src: str, dst: str) -> Crossing | None:
-        """Links between two hosts; None where either has not one link, or no path leads there."""
-        first, last = self.first_of.get(src), self.last_of.get(dst)
-        if first is None or last is None:
+        """Links between two hosts; None where no path leads there."""
+        firsts, lasts = self._out.get(src, ()), self._into.get(dst, ())
+        far = self._distances(frozenset(way.start for way in lasts))
+        nearest = min((far[way.end] for way in firsts if way.end in far), default=None)
+        if nearest is None:
             return None
-        far = self._distances(last.start)
-        if first.end not in far:
-            return None
-        inner: dict[Way, tuple[Way, ...]] = {}
-        level = {first.end}
-        while level and last.start not in level:
-            further: set[str] = set()
-            for node in sorted(level):
-                ways = tuple(way for way in self._out[node] if far.get(way.end, -1) == far[node] - 1)
-                inner.update(dict.fromkeys(ways, ways))
-                further |= {way.end for way in ways}
-            level = further
-        return Crossing(first, last, tuple(inner), inner)
+        stages = [tuple(way for way in firsts if far.get(way.end) == nearest)]
+        siblings: dict[Way, tuple[Way, ...]] = {}
+        for distance in range(nearest, 0, -1):
+            found: list[Way] = []
+            for node in sorted({way.end for way in stages[-1]}):
+                ways = tuple(way for way in self._out[node] if far.get(way.end) == distance - 1)
+                siblings.update(dict.fromkeys(ways, ways))
+                found += ways
+            stages.append(tuple(found))
+        before = {way.end for way in stages[-1]}
+        stages.append(tuple(way for way in lasts if way.start in before))
+        ends: list[tuple[Way, bool]] = []
+        for stage, links, is_last in ((stages[0], firsts, False), (stages[-1], lasts, True)):
+            if len(links) == 1:
+                ends.append((stage[0], is_last))
+            else:
+                siblings.update(dict.fromkeys(stage, stage))
+        return Crossing(tuple(stages), tuple(ends), siblings)
 
-    def _distances(self, home: str) -> dict[str, int]:
-        """Links from each switch to one."""
-        found = self._far.get(home)
+    def _distances(self, homes: frozenset[str]) -> dict[str, int]:
+        """Links from each switch to the nearest of some."""
+        found = self._far.get(homes)
         if found is None:
-            found = {home: 0}
-            waiting = deque([home])
+            found = dict.fromkeys(homes, 0)
+            waiting = deque(sorted(homes))
             while waiting:
                 node = waiting.popleft()
                 for way in self._into.get(node, ()):
-                    if way.start not in found and way.start not in self.first_of:
+                    if way.start not in found and way.start not in self.hosts:
                         found[way.start] = found[node] + 1
                         waiting.append(way.start)
-            self._far[home] = found
+            self._far[homes] = found
         return found
 
 

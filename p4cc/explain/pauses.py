@@ -21,8 +21,8 @@ class Pauses:
 
     def __init__(self, totals: pl.DataFrame | None, frames: pl.DataFrame | None, end_ns: int) -> None:
         self.is_exact = frames is not None
-        self._spans: dict[tuple[str, str], _Spans] = {}
-        """By the paused node and the neighbour that paused it."""
+        self._spans: dict[tuple[str, int], _Spans] = {}
+        """By the node that paused its neighbour, and its port there."""
         self._totals: dict[tuple[str, int], tuple[float, int, int]] = {}
         """By node and port: paused time, and the first and last instants of it."""
         if totals is not None:
@@ -44,9 +44,9 @@ class Pauses:
                 self._totals[key] = (row["paused_ns"], row["first_pause_ns"], row["last_change_ns"])
 
     def _read_frames(self, frames: pl.DataFrame, end_ns: int) -> None:
-        held: dict[tuple[str, str, int], int] = {}
+        held: dict[tuple[str, int, int], int] = {}
         for row in frames.sort("time_ns", maintain_order=True).iter_rows(named=True):
-            key = (row["peer"], row["node"], row["priority"])
+            key = (row["node"], row["port"], row["priority"])
             if row["pause"]:
                 held.setdefault(key, row["time_ns"])
             elif key in held:
@@ -55,14 +55,13 @@ class Pauses:
             self._spans.setdefault(key[:2], []).append((start, end_ns))
 
     def share(self, crossing: Crossing | None, edges: npt.NDArray[np.int64]) -> Floats:
-        """Share of each bin in which a link that the flow certainly crosses was paused, that of the longest one."""
+        """Share of each bin in which the flow was certainly held: the longest pause on its way.
+
+        Of links of which it takes one, the least paused counts.
+        """
         most = np.zeros(edges.size - 1)
-        if crossing is None:
-            return most
-        sure = [crossing.first, crossing.last]
-        sure += [way for way in crossing.inner if len(crossing.siblings[way]) == 1]
-        for way in sure:
-            most = np.maximum(most, self._of_way(way, edges))
+        for stage in () if crossing is None else crossing.stages:
+            most = np.maximum(most, np.min([self._of_way(way, edges) for way in stage], axis=0))
         return most
 
     def _of_way(self, way: Way, edges: npt.NDArray[np.int64]) -> Floats:
@@ -75,6 +74,6 @@ class Pauses:
             within = np.clip(np.minimum(ends, last) - np.maximum(starts, first), 0, None) / (ends - starts)
             return np.clip(within * paused / max(last - first, 1), 0, 1)
         total = np.zeros(starts.size)
-        for first, last in self._spans.get((way.start, way.end), ()):
+        for first, last in self._spans.get((way.end, way.end_port), ()):
             total += np.clip(np.minimum(ends, last) - np.maximum(starts, first), 0, None)
         return np.clip(total / (ends - starts), 0, 1)

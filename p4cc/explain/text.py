@@ -95,6 +95,7 @@ def _plain_run(run: RunExplained) -> dict[str, object]:
         "shares": _plain_shares(run.shares),
         "bounded_by": {cause.key: count for cause, count in run.counts.items()},
         "headroom": [asdict(one) for one in run.headroom],
+        "losses": list(run.losses),
         "slow_flows": [_plain_verdict(one) for one in run.verdicts],
         "notes": list(run.notes),
     }

@@ -1,6 +1,6 @@
 """Coflow traces and request trees as jobs of operations (docs/algorithms/traffic.md#coflows, #trees).
 
-A group of operations is a coflow, or a request. Its name is what stands in front of the colon of an operation's name.
+A group of operations is a coflow, or a request. Its name is the part of an operation's name before the colon.
 """
 
 from __future__ import annotations
@@ -62,7 +62,10 @@ class _Trace:
         rows = [(line, words) for line, text in enumerate(lines[1:], start=2) if (words := text.split())]
         if len(rows) != count:
             self._fail(f"it announces {count} coflows and has {len(rows)}", "give the whole file")
-        for line, words in rows[: self._factors.coflows]:
+        wanted = self._factors.coflows
+        if wanted is not None and wanted > count:
+            self._fail(f"it has {count:,} coflows, fewer than coflows: {wanted}", "give a smaller number, or none")
+        for line, words in rows[:wanted]:
             self._line = line
             self._coflow(words)
         return self._graph.check(f"{self._path}:1")
@@ -161,7 +164,12 @@ def tree_graph(
     names = [root, *workers[: sum(counts)]]
     graph, tree = OperationGraph(len(names)), _tree(counts)
     before: int | None = None
-    for number, start_ns in enumerate(_starts(item)):
+    starts = _starts(item)
+    if starts[-1] + item.start_ns > MAX_TIME_NS:
+        cause = f"the last of {item.requests:,} requests begins after {starts[-1] / 1e9:,.0f} s"
+        remedy = f"give a smaller mean_gap_ns, or fewer requests: time ends at {MAX_TIME_NS / 1e9:,.0f} s"
+        raise hosts.error("mean_gap_ns", cause, remedy)
+    for number, start_ns in enumerate(starts):
         begin: spec.OperationSpec = {"name": f"{number}:begin", "work": _computes(0, 0), "start_ns": start_ns}
         if item.mean_gap_ns is None and before is not None:
             # The time to think belongs to no request.

@@ -39,8 +39,8 @@ from p4cc.planning.names import Names
 from p4cc.planning.packet_sizes import ideals, most_bytes, packet_sizes
 from p4cc.planning.programs import compiled_sources, find_program
 from p4cc.planning.record import plan_record
-from p4cc.planning.slow_receivers import slow_receivers
 from p4cc.planning.reroutes import Reroute, other_sets, plan_reroutes
+from p4cc.planning.slow_receivers import slow_receivers
 from p4cc.planning.switch_features import FeaturePlanner
 from p4cc.planning.switch_programs import plan_programs
 from p4cc.planning.timeouts import path_times
@@ -70,6 +70,9 @@ if TYPE_CHECKING:
     from p4cc.user_algorithms.load import UserSender
     from topos import Ideal
     from topos.host_ways import Way
+
+MAX_PAIR_GROUPS = 2_048
+"""Groups of hosts between which `base_rtt: pair` has a time for each pair: 4 million numbers."""
 
 Ports = dict[tuple[str, str], Thresholds]
 """Thresholds by switch and neighbour; a port that is not there never marks."""
@@ -302,6 +305,13 @@ class _Planner:
             links = ((switch, self.topology.links[port.link_index]) for switch, port in ends)
             groups.setdefault(tuple((switch, link.rate_bps, link.delay_ns) for switch, link in links), []).append(host)
         packet_bytes, found = self.base_packet_bytes, list(groups.values())
+        if len(found) > MAX_PAIR_GROUPS:
+            cause = (
+                f"base_rtt: pair needs a time for each two of {len(found):,} groups of hosts with equal links; "
+                f"the limit is {MAX_PAIR_GROUPS:,} groups"
+            )
+            remedy = "leave base_rtt out, for the longest round-trip time, or give base_rtt_ns"
+            raise UserError(cause, place=f"{self.scenario} at transport.base_rtt", remedy=remedy)
 
         def rtt_ns(sources: list[str], destinations: list[str]) -> int:
             src = sources[0]

@@ -15,6 +15,8 @@ if TYPE_CHECKING:
     from topos import Routes, Topology
     from topos.routes import Ports
 
+    _Down = frozenset[frozenset[str]]
+
 
 @dataclass(frozen=True)
 class Reroute:
@@ -31,11 +33,13 @@ class Reroute:
 def plan_reroutes(
     faults: Sequence[Fault], topology: Topology, routes: Routes, *, by_capacity: bool, place: str
 ) -> tuple[Reroute, ...]:
-    """All of them in the order of time; raises UserError for a link that leaves its host no other.
+    """All of them in the order of time; raises UserError for a fault that is not of a host with several links.
 
+    At each instant a host's routes follow from all of its faults that routers know by then: each is known from
+    `reroute_ns` after it began to `reroute_ns` after it ended. What differs from the route before is written.
     A switch without another way to the host keeps its route.
     """
-    found: list[Reroute] = []
+    by_host: dict[str, list[int]] = {}
     for number, fault in enumerate(faults):
         if fault.reroute_ns is None or fault.between is None:
             continue
@@ -43,21 +47,19 @@ def plan_reroutes(
         if host is None:
             cause = f"neither {fault.between[0]!r} nor {fault.between[1]!r} is a host with several links"
             raise UserError(cause, place=f"{place} at faults[{number}].reroute_ns", remedy="remove reroute_ns")
-        times = {fault.down_ns + fault.reroute_ns: fault.down_ns}
-        if fault.up_ns is not None:
-            times[fault.up_ns + fault.reroute_ns] = fault.up_ns
-        moved: set[tuple[str, str]] = set()
-        for at_ns, since_ns in times.items():
-            around = _without(topology, host, _down(faults, host, since_ns))
-            if around is None:
-                continue
-            new = shortest_routes(around, by_capacity=by_capacity, check=False)
-            moved |= {(one, host) for one in topology.switch_names if new[one][host] != routes[one][host]}
-            found += (
-                Reroute(at_ns, switch, host, new[switch][host], number)
-                for switch in topology.switch_names
-                if new[switch][host] and (switch, host) in moved
-            )
+        by_host.setdefault(host, []).append(number)
+    found: list[Reroute] = []
+    for host, numbers in by_host.items():
+        ports = {switch: routes[switch][host] for switch in topology.switch_names}
+        known: dict[_Down, Mapping[str, Ports] | None] = {}
+        for at_ns, number in _news(faults, numbers).items():
+            down = _down([faults[one] for one in numbers], at_ns)
+            if down not in known:
+                known[down] = _ports_without(topology, host, down, by_capacity=by_capacity)
+            for switch, new in (known[down] or {}).items():
+                if new and new != ports[switch]:
+                    ports[switch] = new
+                    found.append(Reroute(at_ns, switch, host, new, number))
     return tuple(sorted(found, key=lambda one: one.at_ns))
 
 
@@ -69,20 +71,38 @@ def other_sets(reroutes: Sequence[Reroute]) -> Mapping[str, tuple[Ports, ...]]:
     return {switch: tuple(sets) for switch, sets in found.items()}
 
 
-def _down(faults: Sequence[Fault], host: str, at_ns: int) -> frozenset[frozenset[str]]:
-    """Links of a host that are down at an instant, of those whose faults the routes follow."""
-    followed = (one for one in faults if one.between is not None and one.reroute_ns is not None)
+def _known_ns(fault: Fault) -> tuple[int, int | None]:
+    """When routers learn that a link is down, and that it is up again."""
+    late_ns = fault.reroute_ns or 0
+    return fault.down_ns + late_ns, None if fault.up_ns is None else fault.up_ns + late_ns
+
+
+def _news(faults: Sequence[Fault], numbers: Sequence[int]) -> Mapping[int, int]:
+    """The instants at which routers learn of these faults, in order, with the number of one that is news then."""
+    times = {at_ns: number for number in numbers for at_ns in _known_ns(faults[number]) if at_ns is not None}
+    return dict(sorted(times.items()))
+
+
+def _down(faults: Sequence[Fault], now_ns: int) -> _Down:
+    """The links that routers know to be down at an instant."""
+    known = ((fault.between, *_known_ns(fault)) for fault in faults)
     return frozenset(
-        frozenset(one.between)
-        for one in followed
-        if one.between is not None
-        and host in one.between
-        and one.down_ns <= at_ns
-        and (one.up_ns is None or at_ns < one.up_ns)
+        frozenset(between)
+        for between, down_ns, up_ns in known
+        if between is not None and down_ns <= now_ns and (up_ns is None or now_ns < up_ns)
     )
 
 
-def _without(topology: Topology, host: str, down: frozenset[frozenset[str]]) -> Topology | None:
+def _ports_without(topology: Topology, host: str, down: _Down, *, by_capacity: bool) -> Mapping[str, Ports] | None:
+    """By switch the ports to a host without some of its links; None where it has no other link."""
+    around = _without(topology, host, down)
+    if around is None:
+        return None
+    routes = shortest_routes(around, by_capacity=by_capacity, check=False)
+    return {switch: routes[switch][host] for switch in topology.switch_names}
+
+
+def _without(topology: Topology, host: str, down: _Down) -> Topology | None:
     """The network without some links of a host, its ports numbered as before; None where the host has none left."""
     numbered = (
         link.model_copy(update={"a_port": at_a, "b_port": at_b})

@@ -147,6 +147,9 @@ class _Reader:
         count = self._number("the number of layers", rows[1][1][0], 1, MAX_LAYERS)
         if count != len(rows) - 2:
             self._fail(f"the file has {len(rows) - 2} of the {count} layers that it promises", "give the whole file")
+        if self._layers is not None and self._layers > count:
+            cause = f"the file has {count:,} layers, fewer than layers: {self._layers}"
+            self._fail(cause, "give a smaller number, or none")
         layers = [self._layer(line, words) for line, words in rows[2:]][: self._layers]
         self._line = rows[0][0]
         return _Instances(self._path, self._sizes()).make(self._program(layers)).check(str(self._path))

@@ -41,6 +41,7 @@ from p4cc.scenario.traffic_base import FlowTraffic, JitterNs
 from p4cc.scenario.user_headers import HeadersRecord, UserHeaders
 from p4cc.scenario.user_headers import problems as header_problems
 from p4cc.scenario.user_packets import MAX_PACKET_BYTES, PacketsReceived
+from p4cc.scenario.without_effect import options_without_effect
 from p4cc.scenario.yaml import yaml_of
 
 if TYPE_CHECKING:
@@ -645,6 +646,10 @@ class ScenarioModel(Model):
             yield Problem(("seeds",), "a seed is listed twice, but each seed is one run", "remove one of the two")
         yield from self._sender_problems()
         yield from self._header_problems()
+        if (paced := self.rdma_transport) is not None:
+            place = "transport" if self.paced is None else "paced"
+            for where, cause, remedy in options_without_effect(paced, place, [*self.senders()]):
+                yield Problem(where, cause, remedy)
         if self.switch.controller is None and self.control != self._limits_of_python():
             cause = "the scenario has control settings but no controller"
             yield Problem(("control",), cause, "name a controller in switch.controller: FILE.py:CLASS")

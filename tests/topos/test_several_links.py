@@ -77,6 +77,19 @@ def test_a_gpu_reaches_its_server_over_the_servers_switch_and_others_over_its_ra
     assert peers(topology, "u1r1", routes["u1r1"]["h5"]) == ["h5"]
 
 
+@pytest.mark.parametrize("topology", [dual_tor(), rails(), rails(6)], ids=("dual ToR", "rails", "more rails"))
+def test_ways_are_those_of_the_pairs_one_by_one(topology: Topology) -> None:
+    ways = HostWays(topology)
+    for src in topology.host_names:
+        by_groups: dict[tuple[tuple[int, ...], ...], list[str]] = {}
+        for dst in topology.host_names:
+            if dst != src:
+                by_groups.setdefault(ways.groups(src, dst), []).append(dst)
+        usual = max(by_groups, key=lambda groups: len(by_groups[groups]))
+        named = [Way(groups, tuple(hosts)) for groups, hosts in by_groups.items() if groups != usual]
+        assert list(ways.of(src)) == [*named, Way(usual, ())]
+
+
 def test_paths_take_the_link_that_leads_there() -> None:
     paths = Paths(rails())
 

@@ -62,6 +62,8 @@ def test_what_was_too_small_is_said_with_what_suffices(tmp_path: Path) -> None:
     assert dropped > 0
     assert headroom.configured_bytes == 3_000 >= headroom.used_bytes
     assert f"{dropped:,} packets found the headroom full" in told(small.outcome.folder)
+    losses = json.loads(told(small.outcome.folder, "--json"))["runs"][0]["losses"]
+    assert losses == list(explained.losses) != []
     enough = run(tmp_path / "enough", incast(headroom_bytes=headroom.formula_bytes))
     assert int(enough.table("port_queues")["dropped_headroom"].sum()) == 0
 

@@ -136,20 +136,22 @@ def _cards(
     longest_ns = 0
     if is_paced:
         ack_bytes = random.choice((1_500, 10_000, 100_000))
-        if not transport.get("reads"):
-            transport["ack_bytes"] = ack_bytes
         if goes_back and "recovery" not in transport and "segment_bytes" not in transport:
             transport.update(recovery="go_back_0", message_bytes=random.choice((4_000, 64_000)))
-        if transport.get("notification") == "packet":
+        notifies = transport.get("notification") == "packet"
+        if notifies:
             transport["cnp_scope"] = random.choice(("flow", "destination", "port"))
         if not transport.get("reads"):
             longest_ns = random.choice((0, 500, 5_000))
-            transport["ack_processing_ns"] = longest_ns
-            if transport.get("notification") == "packet":
-                transport["cnp_processing_ns"] = longest_ns
+            transport.update(ack_bytes=ack_bytes, ack_processing_ns=longest_ns)
+            transport.update({"cnp_processing_ns": longest_ns} if notifies else {})
     if random.random() < 0.5:
         return [], longest_ns
-    host = random.choice([host.name for host in graph.hosts])
+    # Slow receivers have one link.
+    single = [host for host, ends in graph.interfaces.items() if len(ends) == 1]
+    if not single:
+        return [], longest_ns
+    host = random.choice(single)
     (link,) = [link for link in graph.links if host in (link.a, link.b)]
     buffer: Plain = switch.get("buffer") or {}
     priorities = len(buffer.get("lossless_priorities", ""))

@@ -246,6 +246,10 @@ def test_each_pair_has_its_base_round_trip(tmp_path: Path) -> None:
     # Payloads of 1,000 B take 8 us at 1 Gb/s and 2 us at 4 Gb/s; each link 1 us, both ways.
     near, far = 4_000 + 16_000, 8_000 + 16_000 + 4_000
     assert pairs == {"groups": [["h1", "h2"], ["h3", "h4"]], "rtt_ns": [[near, far], [far, near]]}
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("p4cc.planning.network.MAX_PAIR_GROUPS", 1)
+        with pytest.raises(UserError, match=r"transport\.base_rtt: .*the limit is 1 g"):
+            planned(tmp_path, scenario(**changes))
     changes["transport"]["base_rtt"] = "longest"
     assert "pair_rtts" not in json.loads(planned(tmp_path, scenario(**changes)).spec_json)
 

@@ -64,6 +64,8 @@ def test_a_reducer_gets_as_much_from_each_mapper_and_nothing_from_itself(tmp_pat
         ("1:0-1", {"kind": "send", "src": 0, "dst": 1, "size_bytes": half}, 0),
         ("7:0-0", {"kind": "send", "src": 0, "dst": 1, "size_bytes": 2 * MEGABYTE}, 20_000_000),
     ]
+    with pytest.raises(UserError, match="it has 2 coflows, fewer than coflows: 3"):
+        read_coflows(written(tmp_path), Factors(3))
     scaled = read_coflows(written(tmp_path), Factors(1, size=0.001, time=0.1))
     assert [one["work"] for one in scaled.operations] == [
         {"kind": "send", "src": source, "dst": to, "size_bytes": size}
@@ -202,6 +204,10 @@ def test_poisson_requests_have_their_mean_gap(tmp_path: Path) -> None:
         ({"think_ns": 5, "mean_gap_ns": 10_000}, "waits for no answer"),
         ({"gap": "constant"}, "a closed loop has no gap"),
         ({"deadline": {"offset_ns": 5}}, "deadline_ns is that of a request"),
+        (
+            {"requests": 3, "mean_gap_ns": 2e12, "gap": "constant"},
+            r"mean_gap_ns: the last of 3 requests begins after 4,000 s",
+        ),
         ({"fanout": [4, 3]}, "the tree needs 16 workers, and there are 8"),
     ],
 )

@@ -57,6 +57,8 @@ def test_layers_beyond_a_number_are_left_out(tmp_path: Path) -> None:
     alone = program(read_simai_workload(path, layers=1), 3)
     assert {one[0].partition(".")[0] for one in alone} == {"a"}
     assert program(read_simai_workload(path, layers=2), 3) == program(read_simai_workload(path), 3)
+    with pytest.raises(UserError, match="the file has 2 layers, fewer than layers: 3"):
+        read_simai_workload(path, layers=3)
 
 
 def test_a_transformer_waits_for_all_but_weights(tmp_path: Path) -> None:

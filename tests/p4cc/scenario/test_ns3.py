@@ -146,6 +146,26 @@ def test_a_port_is_found_for_every_way_there_and_back() -> None:
         choice.source_port(("h1", "h16"), ("p1e1", "p1a1"))
 
 
+def test_a_path_over_a_link_that_the_engine_may_not_take_is_refused() -> None:
+    dual = generate("leaf_spine", {"leaves": 4, "spines": 2, "hosts_per_leaf": 2, "dual_tor": True})
+    choice = PathChoice(dual, 0, shortest_routes(dual))
+    with pytest.raises(UserError, match=r"follows from the flow's number \(leaf1, leaf2\).*leaf1 is not sure"):
+        choice.source_port(("h1", "h3"), ("leaf1", "spine1", "leaf3"))
+    rails = generate(
+        "rail", {"units": 1, "servers_per_unit": 2, "rails": 2, "spines": 1, "nvswitch_rate_bps": 3_600_000_000_000}
+    )
+    choice = PathChoice(rails, 0, shortest_routes(rails, check=False))
+    names = rails.host_names
+    ways = {name: [switch for switch, _ in ends] for name, ends in rails.interfaces.items()}
+    here, there = names[0], next(name for name in names if set(ways[name]) & set(ways[names[0]]) and name != names[0])
+    (shared,) = set(ways[here]) & set(ways[there])
+    # One link leads there, so it is the engine's choice.
+    assert choice.source_port((here, there), (shared,), (shared,))
+    other = next(switch for switch in ways[here] if switch != shared)
+    with pytest.raises(UserError, match=f"leaves by {shared}, not {other}"):
+        choice.source_port((here, there), (other, shared))
+
+
 def test_flows_take_the_way_that_the_map_gives(tmp_path: Path) -> None:
     """All flows of a rack by one spine: the other spine carries nothing, though hashes alone would share it out."""
     lines = [f"{source} {8 + source} 3 100 20000 2.00000{source}" for source in range(8)]
