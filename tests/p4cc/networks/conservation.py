@@ -104,7 +104,7 @@ def _flows(scenario: dict[str, Any], balance: dict[str, int], flows: pl.DataFram
     (variant,) = scenario["variants"]
     asks = variant.get("rate_control", {}).get("name") in _ASKING
     reads = scenario["transport"].get("reads", False)
-    has_more = asks or bool(scenario["transport"].get("segment_bytes"))
+    has_more = asks or any(scenario["transport"].get(key) for key in ("segment_bytes", "message_bytes"))
     is_lost = balance["dropped"] + balance["lost"] > 0
     for row in flows.iter_rows(named=True):
         flow = f"flow {row['flow_id']}"
@@ -119,7 +119,7 @@ def _flows(scenario: dict[str, Any], balance: dict[str, int], flows: pl.DataFram
         if row["acked_bytes"] != row["size_bytes"]:
             yield f"{flow}: complete with {row['acked_bytes']} of {row['size_bytes']} bytes"
         least = math.ceil(row["size_bytes"] / segment)
-        # Segments of a payload may end in short packets, and requests for rates are packets too.
+        # Segments and messages may end in short packets, and requests for rates are packets too.
         if is_whole and (first < least or (first > least and not has_more)):
             yield f"{flow}: {first} packets of {segment} for {row['size_bytes']} bytes"
         # When a link fails or returns, packets overtake others on the new path.
