@@ -27,7 +27,7 @@ pub(super) fn class_of(topology: &Topology, packet: &Packet) -> TrafficClass {
         head = &split.frame;
     }
     let read = wire::Packet::decode(head, packet.zeros as usize).ok().or_else(|| decode_trimmed(head));
-    read.map_or_else(|| TrafficClass::selected_by(head), |read| read.header.class)
+    read.map_or_else(|| wire::peek_class(head), |read| read.header.class)
 }
 
 impl Hosts {

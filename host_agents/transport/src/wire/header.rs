@@ -21,7 +21,7 @@ use p4cc_units::Time;
 
 use super::error::DecodeError;
 use super::extension::{Extension, ExtensionType};
-use super::{ETHERNET_LEN, TRANSPORT_LEN, VERSION, is_ipv6};
+use super::{TRANSPORT_LEN, VERSION};
 use crate::rdma::RdmaAck;
 use crate::{AckFields, Codepoint, DataFields, SackBlocks, Segment, seq};
 
@@ -117,13 +117,6 @@ impl TrafficClass {
     #[inline]
     pub(super) const fn of_tos(tos: u8) -> Self {
         Self(tos >> 5)
-    }
-
-    /// The class that the DSCP of a frame selects, over IPv4 or IPv6: nothing else is checked.
-    pub fn selected_by(frame: &[u8]) -> Self {
-        let (first, second) = (frame.get(ETHERNET_LEN), frame.get(ETHERNET_LEN + 1));
-        let (first, second) = (first.copied().unwrap_or_default(), second.copied().unwrap_or_default());
-        Self::of_tos(if is_ipv6(frame) { first << 4 | second >> 4 } else { second })
     }
 
     /// The number of the class.

@@ -27,7 +27,8 @@ pub use header::{Flags, Header, PacketKind, TrafficClass};
 pub use ip::{Endpoint, TTL, ecn_bits, rewrite_ecn_bits};
 pub use ipv6::{IPV6_LEN, ipv6_of, is_ipv6, to_ipv4, to_ipv6};
 pub use packet::{
-    Packet, decode_trimmed, peek_flow_id, peek_source_port, set_source_port, set_wanted, source_port,
+    Packet, decode_trimmed, peek_class, peek_flow_id, peek_source_port, set_source_port, set_wanted,
+    source_port,
 };
 pub use tcp::{Ports, TCP_IP_HEADERS_LEN, TCP_LEN, TcpFlags, TcpHeader, TcpPacket, encode_tcp, is_tcp};
 pub use tcp_options::{MAX_TCP_OPTIONS_LEN, MAX_TCP_SACK_BLOCKS, TcpOptions, Timestamps};

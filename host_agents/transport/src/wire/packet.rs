@@ -4,13 +4,13 @@ use core::net::Ipv4Addr;
 
 use super::error::{DecodeError, EncodeError};
 use super::extension::Extension;
-use super::header::{Header, PAYLOAD_LEN_AT, PacketKind, is_valid_extension, part, put, take};
+use super::header::{Header, PAYLOAD_LEN_AT, PacketKind, TrafficClass, is_valid_extension, part, put, take};
 use super::ip::{
     Endpoint, Ipv4Fields, PROTOCOL_UDP, TTL, check_ethernet, check_ipv4, write_ethernet, write_ipv4,
 };
 use super::{
     DYNAMIC_PORTS, ETHERNET_LEN, FRAME_HEADERS_LEN, IP_HEADERS_LEN, IPV4_LEN, TRANSPORT_LEN, UDP_LEN,
-    UDP_PORT,
+    UDP_PORT, is_ipv6,
 };
 use crate::{AckFields, Codepoint};
 
@@ -59,6 +59,12 @@ const SOURCE_PORT_AT: usize = ETHERNET_LEN + IPV4_LEN;
 /// The UDP source port of a frame of ours: nothing is checked.
 pub fn peek_source_port(frame: &[u8]) -> Option<u16> {
     frame.get(SOURCE_PORT_AT..).and_then(<[u8]>::first_chunk).map(|bytes| u16::from_be_bytes(*bytes))
+}
+
+/// The class that the DSCP of a frame selects, over IPv4 or IPv6: nothing else is checked.
+pub fn peek_class(frame: &[u8]) -> TrafficClass {
+    let byte = |at: usize| frame.get(ETHERNET_LEN + at).copied().unwrap_or_default();
+    TrafficClass::of_tos(if is_ipv6(frame) { byte(0) << 4 | byte(1) >> 4 } else { byte(1) })
 }
 
 /// Gives a frame of ours another UDP source port.
