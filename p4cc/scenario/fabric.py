@@ -8,6 +8,7 @@ from pydantic import Field, model_validator
 
 from p4cc.scenario.base import KIND, MAX_TIME_NS, Model, Parameter, TimeNs
 from p4cc.scenario.user_headers import UserHeaders
+from p4cc.scenario.without_effect import idle_in
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -298,7 +299,10 @@ class RdmaTransport(Model):
 
         `usual` is what follows from the network where nobody says it.
         """
-        given = {**usual, **self.model_dump(exclude={"kind", "headers", "base_rtt"}, exclude_none=True), **changes}
+        shared = self.model_dump(exclude={"kind", "headers", "base_rtt"}, exclude_none=True)
+        # What only other senders use; of what none uses `options_without_effect` tells.
+        idle = idle_in({**shared, **changes}) - changes.keys()
+        given = {**usual, **{name: value for name, value in shared.items() if name not in idle}, **changes}
         room = given.pop("int_room")
         cc, receiver = algorithms
         driven = {} if receiver is None else {"receiver": receiver}

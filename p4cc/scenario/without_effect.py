@@ -61,6 +61,11 @@ def options_without_effect(
             yield (place, name), *said
 
 
+def idle_in(fields: Mapping[str, object]) -> set[str]:
+    """Options of the transport of all that a sender with these options does not use."""
+    return {name for name, option in _OPTIONS.items() if name != "base_rtt_ns" and not option.has_effect(fields)}
+
+
 def _without_effect(fields: Mapping[str, object], name: str) -> tuple[str, str] | None:
     """Cause and remedy where an option is given and has no effect."""
     option = _OPTIONS.get(name)
