@@ -287,8 +287,8 @@ audit: venv ## Licences and sources of what p4cc uses, then known weaknesses (ne
 	@$(BIN)/uv tool run --quiet pip-audit --require-hashes --disable-pip --requirement $(VENV)/audit.txt
 
 .PHONY: wheel
-wheel: setup ## A wheel for Python 3.11 to 3.14 in dist/ (docs/how-to/install.md)
-	@$(BIN)/python engine/wheel.py dist
+wheel: setup ## A wheel for Python 3.11 to 3.14 in dist/ (docs/how-to/install.md); TUNED=1 as released, which takes longer
+	@$(BIN)/python engine/wheel.py dist $(if $(TUNED),--tuned)
 	@ls dist/*.whl
 
 .PHONY: golden

@@ -1,14 +1,19 @@
-"""Builds the wheel for `make wheel`: `python engine/wheel.py FOLDER`.
+"""Builds the wheel for `make wheel`: `python engine/wheel.py FOLDER [--tuned]`.
 
 maturin packs the Python module. The programs that set-up put next to this Python, the switch and the agent, become the
-wheel's scripts, so that one `pip install` brings them along; `p4cc-hosts` too, after `make linux-hosts`. Needs nothing
-that is not Python's own.
+wheel's scripts, so that one `pip install` brings them along; `p4cc-hosts` too, after `make linux-hosts`. With `--tuned`
+the module is compiled twice: what engine/training.py runs in the first tells the compiler of the second where packets
+go, and the second is optimised across crates (docs/reference/performance.md, "Released wheels"). Needs nothing that is
+not Python's own.
 """
 
 from __future__ import annotations
 
+import argparse
 import base64
 import hashlib
+import os
+import shutil
 import subprocess
 import sys
 import zipfile
@@ -18,6 +23,7 @@ ROOT = Path(__file__).resolve().parents[1]
 PROGRAMS = ("p4cc-switch", "p4cc-switch-cli", "p4cc-agent")
 HOSTS = ROOT / "target/linux-hosts/release/p4cc-hosts"
 """`p4cc-hosts` with its eBPF objects inside, if `make linux-hosts` built it."""
+TUNED = {"CARGO_PROFILE_RELEASE_LTO": "fat"}
 EXECUTABLE = 0o100755 << 16
 """What zip keeps as the attributes of a file that can be run."""
 
@@ -43,12 +49,33 @@ def add_programs(wheel: Path, programs: list[Path]) -> None:
     partial.replace(wheel)
 
 
+def has_profdata() -> bool:
+    """Whether there is what merges the counts of an instrumented module."""
+    sysroot = subprocess.run(["rustc", "--print", "sysroot"], cwd=ROOT, check=True, capture_output=True, text=True)
+    beside = Path(sysroot.stdout.strip()).glob("lib/rustlib/*/bin/llvm-profdata")
+    return any(beside) or shutil.which("llvm-profdata") is not None
+
+
 def main() -> int:
     """The exit code of maturin where that fails."""
-    folder, binaries = Path(sys.argv[1]).resolve(), Path(sys.executable).parent
+    parser = argparse.ArgumentParser(description="Builds p4cc's wheel.")
+    parser.add_argument("folder", type=Path, help="where the wheel goes")
+    parser.add_argument("--tuned", action="store_true", help="compiled by counts of training runs and across crates")
+    given = parser.parse_args()
+    folder, binaries = given.folder.resolve(), Path(sys.executable).parent
     before = set(folder.glob("*.whl"))
-    words = [str(binaries / "maturin"), "build", "--release", "--locked", "--quiet", "--out", str(folder)]
-    if code := subprocess.run(words, cwd=ROOT, check=False).returncode:
+    words = [str(binaries / "maturin"), "build", "--release", "--locked", "--out", str(folder)]
+    environment = dict(os.environ)
+    if given.tuned:
+        if not has_profdata():
+            print("wheel: a tuned wheel needs llvm-profdata: rustup component add llvm-tools", file=sys.stderr)
+            return 1
+        # A folder of its own: other flags would make `make setup` compile all anew.
+        words += ["--pgo", "--target-dir", str(ROOT / "target/tuned")]
+        environment |= TUNED
+    else:
+        words.append("--quiet")
+    if code := subprocess.run(words, cwd=ROOT, env=environment, check=False).returncode:
         return code
     made = set(folder.glob("*.whl")) - before or before
     programs = [*(binaries / name for name in PROGRAMS), *([HOSTS] if HOSTS.exists() else [])]
