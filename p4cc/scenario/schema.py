@@ -648,7 +648,8 @@ class ScenarioModel(Model):
         yield from self._header_problems()
         if (paced := self.rdma_transport) is not None:
             place = "transport" if self.paced is None else "paced"
-            for where, cause, remedy in options_without_effect(paced, place, [*self.senders()]):
+            usual: dict[str, object] = paced.model_dump(exclude={"headers"})
+            for where, cause, remedy in options_without_effect(usual, place, [*self.senders()]):
                 yield Problem(where, cause, remedy)
         if self.switch.controller is None and self.control != self._limits_of_python():
             cause = "the scenario has control settings but no controller"

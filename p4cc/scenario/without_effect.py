@@ -9,7 +9,6 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
 
     from p4cc.scenario.base import Location, Sender
-    from p4cc.scenario.fabric import RdmaTransport
 
 
 @dataclass(frozen=True)
@@ -46,10 +45,9 @@ _OPTIONS = {
 
 
 def options_without_effect(
-    transport: RdmaTransport, place: str, senders: Sequence[tuple[Location, Sender]]
+    usual: Mapping[str, object], place: str, senders: Sequence[tuple[Location, Sender]]
 ) -> Iterator[tuple[Location, str, str]]:
-    """Location, cause and remedy of each: in a sender's own transport, or in that of all where no sender uses it."""
-    usual: dict[str, object] = transport.model_dump(exclude={"headers"})
+    """Location, cause and remedy of each: in a sender's own transport, or in `usual`, all senders', if none uses it."""
     paced = [(location, sender.transport) for location, sender in senders if sender.rate_control is not None]
     for location, own in paced:
         for name in own:
