@@ -300,7 +300,7 @@ class RdmaTransport(Model):
         `usual` is what follows from the network where nobody says it.
         """
         shared = self.model_dump(exclude={"kind", "headers", "base_rtt"}, exclude_none=True)
-        # What only other senders use; of what none uses `options_without_effect` tells.
+        # What only other senders use. `options_without_effect` reports what no sender uses.
         idle = idle_in({**shared, **changes}) - changes.keys()
         given = {**usual, **{name: value for name, value in shared.items() if name not in idle}, **changes}
         room = given.pop("int_room")

@@ -4,13 +4,14 @@
 //! leave by the interface that a flow would choose that starts now, and what waited at the old one moves with
 //! them. What is on the way is not fetched back. A rate that a sender took from its link stays.
 
+use std::sync::Arc;
+
 use crate::context::Context;
 use crate::describe::FlowPlan;
 use crate::hosts::flow::Ends;
 use crate::hosts::host::Host;
 use crate::hosts::packets::{Answer, Outgoing};
 use crate::hosts::state::Hosts;
-use std::sync::Arc;
 
 impl Hosts {
     /// The link of an interface went down or came up.

@@ -24,26 +24,25 @@ const RATE: ParamInfo = ParamInfo::number(
     PARAMETERS,
 );
 
+const fn first_window(text: &'static str) -> ParamInfo {
+    ParamInfo::number("first_window_packets", "packets", text, (Some(0.0), 0.0, 100_000.0), PARAMETERS)
+}
+
+const fn credit(default_packets: f64) -> ParamInfo {
+    let range = (Some(default_packets), 1.0, 1_000.0);
+    ParamInfo::number("credit_packets", "packets", "what a pull lets a flow send", range, PARAMETERS)
+}
+
 /// What the registry says about EQDS.
 pub(crate) const EQDS: AlgorithmInfo = AlgorithmInfo {
     name: "eqds",
     kind: Kind::Receiver,
     summary: "EQDS: credit for a packet at a time for what senders ask for, trimmed packets first",
     parameters: &[
-        ParamInfo::number(
-            "first_window_packets",
-            "packets",
+        first_window(
             "what a flow sends unasked, and asks for at most; 0 for what a base round trip holds at the line rate",
-            (Some(0.0), 0.0, 100_000.0),
-            PARAMETERS,
         ),
-        ParamInfo::number(
-            "credit_packets",
-            "packets",
-            "what a pull lets a flow send",
-            (Some(1.0), 1.0, 1_000.0),
-            PARAMETERS,
-        ),
+        credit(1.0),
         RATE,
     ],
     switch_needs: SwitchNeed::None,
@@ -57,20 +56,10 @@ pub(crate) const RCCC: AlgorithmInfo = AlgorithmInfo {
     kind: Kind::Receiver,
     summary: "UET's RCCC: credit for four packets at a time for what senders ask for, flows in turn",
     parameters: &[
-        ParamInfo::number(
-            "first_window_packets",
-            "packets",
+        first_window(
             "what a flow sends unasked, and asks for at most; 0 for one and a half times what a base round trip holds",
-            (Some(0.0), 0.0, 100_000.0),
-            PARAMETERS,
         ),
-        ParamInfo::number(
-            "credit_packets",
-            "packets",
-            "what a pull lets a flow send",
-            (Some(4.0), 1.0, 1_000.0),
-            PARAMETERS,
-        ),
+        credit(4.0),
         RATE,
     ],
     switch_needs: SwitchNeed::None,
@@ -290,26 +279,8 @@ impl ReceiverAlgorithm for Eqds {
 mod tests {
     use proptest::prelude::*;
 
-    use p4cc_units::{Bytes, Rate};
-
     use super::*;
-    use crate::rate::PacketSize;
-    use crate::{AlgorithmSpec, build_receiver};
-
-    /// A full packet of 1000 bytes takes a microsecond.
-    fn environment() -> ReceiverEnvironment {
-        ReceiverEnvironment {
-            line_rate: Rate::from_bps(10_000_000_000),
-            base_rtt: Span::from_us(10),
-            packet: PacketSize { payload: Bytes(1_000), ip: Bytes(1_064) },
-            line_bytes: Bytes(1_250),
-        }
-    }
-
-    fn made(json: &str) -> Box<dyn ReceiverAlgorithm> {
-        let spec: AlgorithmSpec = serde_json::from_str(json).expect("valid JSON");
-        build_receiver(&spec, &environment()).expect("valid parameters")
-    }
+    use crate::receiver::testing::made;
 
     fn asks(now_ns: u64, flow: u32, wanted: u64, is_trimmed: bool) -> Arrival {
         let now = Time::from_ns(now_ns);

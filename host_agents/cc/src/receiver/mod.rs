@@ -11,6 +11,8 @@ mod build;
 mod control;
 pub(crate) mod eqds;
 pub(crate) mod ndp;
+#[cfg(test)]
+mod testing;
 
 pub use build::build_receiver;
 pub use control::{Arrival, ReceiverAction, ReceiverAlgorithm, ReceiverEnvironment};

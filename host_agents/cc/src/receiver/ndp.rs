@@ -156,26 +156,9 @@ impl ReceiverAlgorithm for Ndp {
 mod tests {
     use proptest::prelude::*;
 
-    use p4cc_units::{Bytes, Rate};
-
     use super::*;
-    use crate::rate::PacketSize;
-    use crate::{AlgorithmSpec, build_receiver};
-
-    /// A full packet of 1000 bytes takes a microsecond.
-    fn environment() -> ReceiverEnvironment {
-        ReceiverEnvironment {
-            line_rate: Rate::from_bps(10_000_000_000),
-            base_rtt: Span::from_us(10),
-            packet: PacketSize { payload: Bytes(1_000), ip: Bytes(1_064) },
-            line_bytes: Bytes(1_250),
-        }
-    }
-
-    fn made(json: &str) -> Box<dyn ReceiverAlgorithm> {
-        let spec: AlgorithmSpec = serde_json::from_str(json).expect("valid JSON");
-        build_receiver(&spec, &environment()).expect("valid parameters")
-    }
+    use crate::build_receiver;
+    use crate::receiver::testing::{environment, made};
 
     fn arrival(now_ns: u64, flow: u32, number: u64, of: u64, is_trimmed: bool) -> Arrival {
         Arrival {
