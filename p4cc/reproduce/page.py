@@ -72,6 +72,12 @@ class _Maker:
         """The numbers of the source that count, to their claims."""
         return by_number(claim for record in self.results.records.values() for claim in record["claims"])
 
+    @cached_property
+    def texts(self) -> dict[str, str]:
+        """FIGURE.NAME of each claim to its text."""
+        records = self.results.records.items()
+        return {f"{name}.{claim['name']}": claim["text"] for name, record in records for claim in record["claims"]}
+
     def words(self, text: str) -> str:
         """A text of the study as Markdown."""
         return linked(text, self.folder)
@@ -337,6 +343,9 @@ def _said_row(maker: _Maker, record: Record, claim: ClaimRecord) -> list[str]:
     name, band, ours, verdict = _row(maker, record, claim, ("claim", "band", "ours", "verdict"))
     changed = len(claim["history"])
     name = f"{name} ([{changed} change{'s' if changed > 1 else ''}](#history))" if changed else name
+    if claim["counts_as"]:
+        counting = maker.texts.get(claim["counts_as"], claim["counts_as"])
+        name += f"; not counted, but in its place: {maker.words(counting)}"
     return [name, maker.words(claim["at"]), band, ours, verdict]
 
 

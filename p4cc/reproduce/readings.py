@@ -32,6 +32,7 @@ def check_readings(path: Path, every: Sequence[Reproduction]) -> None:
                 cause = f"claim {of.figure}.{claim.name}: {claim.same_as!r} is no claim of the same number that counts"
                 remedy = "same_as names FIGURE.NAME of the claim that is the first of its readings"
                 raise UserError(cause, place=str(path), remedy=remedy)
+    _check_statements(path, every)
     measures = {f"{of.figure}.{one.name}": one.measure for of in every for one in of.measured}
     claimed: dict[str, str] = {}
     for of in every:
@@ -43,6 +44,17 @@ def check_readings(path: Path, every: Sequence[Reproduction]) -> None:
             if like is not None and not of.why_apart(one.name):
                 cause = f"number {of.figure}.{one.name} is measured as the source's {like} is, and has no verdict"
                 remedy = "make it a claim with `same_as`, or say in `apart` why it is no reading of a source's number"
+                raise UserError(cause, place=str(path), remedy=remedy)
+
+
+def _check_statements(path: Path, every: Sequence[Reproduction]) -> None:
+    """Raises UserError where a statement is counted by a line that does not count."""
+    counting = {f"{of.figure}.{one.name}" for of in every for one in of.expectations if one.at and not one.counted_by}
+    for of in every:
+        for one in of.expectations:
+            if one.counted_by and one.counts_as(of.figure) not in counting:
+                cause = f"{of.figure}.{one.name}: {one.counted_by!r} is no line of a statement that counts"
+                remedy = "counted_by names NAME or FIGURE.NAME of an expectation with `at` and without `counted_by`"
                 raise UserError(cause, place=str(path), remedy=remedy)
 
 

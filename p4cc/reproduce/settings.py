@@ -43,6 +43,7 @@ def digest_of(number: Number, settings: JsonValue, measures: Mapping[str, tuple[
         asked |= {name: value for name in newer if (value := getattr(number, name))}
     elif isinstance(number, Expectation):
         asked |= {"band": [number.band.min, number.band.max]}
+        asked |= {"counted_by": number.counted_by} if number.counted_by else {}
     text = json.dumps(asked, sort_keys=True)
     return hashlib.sha256(text.encode()).hexdigest()[:_LENGTH]
 

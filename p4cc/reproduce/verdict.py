@@ -54,7 +54,10 @@ class Judged(TypedDict):
     verdict: Verdict | None
     """Null for a number of ours that nobody claims, and for what too few values or the end of a sweep leave open."""
     counts_as: str
-    """The number of the source, as FIGURE.NAME of the claim that has it; empty for what does not count as one."""
+    """The number of the source, as FIGURE.NAME of the claim that has it; empty for what does not count as one.
+
+    Of a statement: the line that counts in its place; empty if it counts itself.
+    """
     at: str
     """Where the source states it; empty for what p4cc expects of itself."""
 
@@ -121,6 +124,7 @@ def judge(number: Number, measured: Measured, figure: str, shared: Sequence[Chan
     elif isinstance(number, Expectation):
         met = measured.lies_in(number.band)
         made["at"], made["reason"] = number.at, measured.few
+        made["counts_as"] = number.counts_as(figure)
         if measured.end and met is None:
             made["reason"] = made["reason"] or SWEEP_ENDS
         made["band"] = BandRecord(min=number.band.min, max=number.band.max, source=number.band.source)
@@ -214,7 +218,7 @@ def by_number(claims: Iterable[JudgedT]) -> dict[str, list[JudgedT]]:
     """The readings of each number of a source that counts."""
     found: dict[str, list[JudgedT]] = {}
     for claim in claims:
-        if claim["counts_as"]:
+        if claim["counts_as"] and claim["paper"] is not None:
             found.setdefault(claim["counts_as"], []).append(claim)
     return found
 
@@ -232,9 +236,8 @@ def counts(claims: Iterable[Judged]) -> Counter[str]:
 
 def expected(claims: Iterable[Judged], *, of_source: bool) -> Counter[str]:
     """How many statements and bounds of the source are met and are not; or how many of p4cc's own expectations."""
-    return Counter[str](
-        claim["verdict"] for claim in claims if claim["verdict"] in (MET, NOT_MET) and bool(claim["at"]) == of_source
-    )
+    of_kind = (claim for claim in claims if bool(claim["at"]) == of_source and not claim["counts_as"])
+    return Counter[str](claim["verdict"] for claim in of_kind if claim["verdict"] in (MET, NOT_MET))
 
 
 def is_near(readings: Iterable[Judged]) -> bool:

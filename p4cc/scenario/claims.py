@@ -306,15 +306,26 @@ class Expectation(Number):
         description="Where a source states the bound, the order or the yes or no; nothing for p4cc's own expectations.",
     )
     cause: str = Field(default="", description="Likely cause of a value outside the band.")
+    counted_by: str = Field(
+        default="",
+        description="The line of the same statement that counts, as the source supports that reading: NAME in this "
+        "figure, or FIGURE.NAME. This line is judged all the same.",
+    )
     also: Also | None = Field(
         default=None, description="Further variants that are judged likewise: each becomes an expectation of its own."
     )
     history: History = Field(default=[], description="Changes after a run.")
 
     @model_validator(mode="after")
-    def _can_have_readings(self) -> Self:
+    def _is_a_statement(self) -> Self:
         _check_also(self)
+        if self.counted_by and not self.at:
+            raise ValueError("`counted_by` is for what a source states: say where in `at`")
         return self
+
+    def counts_as(self, figure: str) -> str:
+        """FIGURE.NAME of the line that counts in this one's place; empty if this one counts."""
+        return _whole_name(self.counted_by, figure)
 
     def readings(self) -> list[Expectation]:
         """This expectation, then one for each variant of `also`."""
@@ -382,9 +393,7 @@ class Claim(Number, Stated):
         """The number of the source, as FIGURE.NAME of the claim that has it; nothing for a derived one."""
         if self.derived:
             return ""
-        if not self.same_as:
-            return f"{figure}.{self.name}"
-        return self.same_as if "." in self.same_as else f"{figure}.{self.same_as}"
+        return _whole_name(self.same_as or self.name, figure)
 
 
 Cell = Annotated[str, Field(pattern=r"^\d+,\d+$")]
@@ -474,6 +483,10 @@ def _reading(number: Claim | Expectation, variant: str, also: Also) -> dict[str,
         "cause": also.cause or number.cause,
         "history": also.history,
     }
+
+
+def _whole_name(name: str, figure: str) -> str:
+    return name if "." in name or not name else f"{figure}.{name}"
 
 
 def _slug(variant: str) -> str:

@@ -488,6 +488,19 @@ def test_statements_of_a_source_and_own_expectations_have_two_sums() -> None:
     assert found.numbers == 0
 
 
+@pytest.mark.parametrize(("span", "whole"), [(1, 0), (0, 1)])
+def test_a_statement_counts_in_the_reading_that_its_source_supports(span: float, whole: float) -> None:
+    """A span of time that a source does not name made half of a study's statements come true."""
+    counting = judge(_expectation(name="whole", at="section 3"), Measured(whole), "9")
+    other = judge(_expectation(at="section 3", counted_by="whole"), Measured(span), "9")
+    assert (counting["counts_as"], other["counts_as"]) == ("", "9.whole")
+    assert other["verdict"] == ("met" if span else "not met")
+    found = sums_of([counting, other], [])
+    assert (found.stated_met, found.stated_not_met, found.numbers) == (whole, 1 - whole, 0)
+    with pytest.raises(ValueError, match="`counted_by` is for what a source states"):
+        _expectation(counted_by="whole")
+
+
 def test_each_further_variant_is_a_reading_with_a_verdict_of_its_own() -> None:
     change = {"date": "2026-11-28", "before": "shown", "after": "judged", "why": "it ran"}
     also = {"variants": ["B", "C = 0.5"], "cause": "another rule", "history": [change]}

@@ -139,6 +139,20 @@ def test_what_a_source_states_without_a_number_has_a_table_and_a_sum_of_its_own(
     assert '"stated_met": 0, "stated_not_met": 1, "met": 0, "not_met": 0' in text.partition("\n")[0]
 
 
+def test_a_statement_that_does_not_count_refers_to_the_line_that_does(tmp_path: Path, results: Path) -> None:
+    said = {"name": "e", "text": "several", "measure": CLAIMS[0]["measure"], "at": "section 3: several"}
+    said |= {"band": {"min": 5, "source": "several; the width is ours"}}
+    other = {**said, "name": "f", "text": "more", "counted_by": "e", "band": {"min": 1, "source": "our own"}}
+    path = changed(made(tmp_path, ITEMS), reproduces=claims(*CLAIMS, expectations=[said, other]))
+    text = page(path, results, tmp_path / "pages")
+    row = "| more; not counted, but in its place: several | section 3: several | ≥ 1 (our own) | 4 | met |"
+    assert row in text
+    assert '"stated_met": 0, "stated_not_met": 1, "met": 0, "not_met": 0' in text.partition("\n")[0]
+    for wrong in ("gone", "limit", "f"):
+        refused = changed(path, reproduces=claims(*CLAIMS, expectations=[said, {**other, "counted_by": wrong}]))
+        assert f"1.f: {wrong!r} is no line of a statement that counts" in cli(str(refused), "--list").stderr
+
+
 def test_a_number_that_is_shown_says_why_it_is_no_reading(tmp_path: Path, results: Path) -> None:
     """Readings were once run, shown and not judged."""
     shown = {"name": "few", "text": "few", "measure": {**CLAIMS[1]["measure"], "where": {"senders": {"max": 3}}}}
