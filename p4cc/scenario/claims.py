@@ -536,7 +536,7 @@ class Reproduction(Model):
     """Remarks for the reader of the table."""
     claims: list[Claim] = Field(default=[], max_length=128, description="The source's numbers.")
     expectations: list[Expectation] = Field(
-        default=[], max_length=64, description="Bounds and statements of the source, and what p4cc expects of itself."
+        default=[], max_length=128, description="Bounds and statements of the source, and what p4cc expects of itself."
     )
     numbers: list[Number] = Field(default=[], max_length=1_000, description="Numbers that are shown and not judged.")
     pod_tables: list[PodTable] = Field(
