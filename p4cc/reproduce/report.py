@@ -80,7 +80,8 @@ so. Words have one width in all sources: similar, close to, nearly or roughly eq
 constant and unchanged are 10 % each way, as wide as the band of a stated number; faster, above, growing and less than
 are strict. Each end of a range is judged by itself. A statement that only repeats numbers that count is an expectation
 of our own. A statement about one run, such as a timeout, is judged by our median run: the source shows one run of each
-point.
+point. A statement that is judged twice counts once, in the reading that the source supports: over the whole run where
+it names no span of time. The other line is judged and refers to the one that counts.
 
 | verdict | meaning |
 |---|---|
