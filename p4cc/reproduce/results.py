@@ -133,10 +133,9 @@ def _account(cost: Cost, folder: Path, figure: Figure, again: str) -> tuple[Figu
         ):
             if str(value) not in values:
                 values.append(str(value))
-        points = [name for name in mapping(items(made["cases"])[0]) if name not in _OF_CASES]
-        runs = FigureRuns(
-            figure.scenario, pl.DataFrame(items(summary["runs"]), infer_schema_length=None), points, folder
-        )
+        ran = pl.DataFrame(items(summary["runs"]), infer_schema_length=None)
+        points = [name for name in mapping(items(made["cases"])[0]) if name in ran.columns and name not in _OF_CASES]
+        runs = FigureRuns(figure.scenario, ran, points, folder)
     except (KeyError, IndexError, TypeError, ValueError) as error:
         raise UserError("run.json and summary.json are not p4cc's", place=str(folder), remedy=again) from error
     return runs, changed

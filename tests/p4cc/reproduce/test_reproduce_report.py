@@ -357,6 +357,20 @@ def test_results_from_before_a_new_option_stay_good(tmp_path: Path, results: Pat
     assert "### Table 1" in page(made(tmp_path, ITEMS), older, tmp_path / "pages")
 
 
+def test_what_else_a_case_says_of_itself_is_no_point_of_the_sweep(tmp_path: Path, results: Path) -> None:
+    """The headroom of lossless ports became a part of cases, and pages of their studies could not be made."""
+    other = tmp_path / "other"
+    shutil.copytree(results, other)
+    told = json.loads((other / "small" / "run.json").read_text())
+    for case in told["cases"]:
+        case["headroom"] = {"ports": 1}
+    (other / "small" / "run.json").write_text(json.dumps(told))
+    ratio = {"kind": "smallest_ratio", "variant": "Reno", "to_variant": "Reno", "column": "goodput_bps"}
+    shown = {"name": "ratio", "text": "to itself", "measure": ratio}
+    path = changed(made(tmp_path, ITEMS), reproduces=claims(*CLAIMS, numbers=[shown]))
+    assert "| to itself | 1 |" in page(path, other, tmp_path / "pages")
+
+
 def test_an_item_needs_a_figure_or_a_reason() -> None:
     with pytest.raises(UserError, match="no figure serves this item"):
         SourceItem(item="figure 1", shows="something", not_reproduced=" ")
