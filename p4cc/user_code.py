@@ -34,8 +34,8 @@ def import_file(path: Path, what: str) -> tuple[ModuleType, list[Path]]:
     if spec is None or spec.loader is None:
         raise UserError("is not a Python file", place=str(path), remedy="give FILE.py:CLASS")
     module = importlib.util.module_from_spec(spec)
-    # Imports from the file's folder are read again: they may have changed since another scenario, whose folder may
-    # have had another module of the same name.
+    # Imports from the file's folder are read again: they may have changed since another scenario,
+    # whose folder may have had another module of the same name.
     for other in {*_beside(folder), *_IMPORTED}:
         sys.modules.pop(other, None)
     before = set(sys.modules)
