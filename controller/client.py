@@ -130,9 +130,12 @@ class Session:
             remedy = f"stop that controller, or use an election id above {highest}"
         raise SwitchError(f"{self.target}: arbitration", cause, remedy, code.name)
 
-    async def ensure_pipeline(self, pipeline: Pipeline) -> bool:
-        """Push the pipeline unless the switch runs it already; True if it was pushed (all its state is then new)."""
-        if await self.has_pipeline(pipeline):
+    async def ensure_pipeline(self, pipeline: Pipeline, *, is_new: bool = False) -> bool:
+        """Push the pipeline unless the switch runs it already; True if it was pushed (all its state is then new).
+
+        A switch that `is_new` runs none yet, and is not asked.
+        """
+        if not is_new and await self.has_pipeline(pipeline):
             return False
         request = p4r.SetForwardingPipelineConfigRequest(
             device_id=self.target.device_id,
