@@ -29,7 +29,7 @@ _TOLD_S = 0.1
 
 def main() -> None:
     """Makes runs until the other process closes the socket, given by its number like the file of finished runs."""
-    # A call of Python code that never returns may end it: the process is p4cc's, also where the caller's is not.
+    # A call of Python code that never returns may end it: the process is p4cc's, whoever called.
     Process.is_ours = True
     channel, file = socket.socket(fileno=int(sys.argv[2])), os.fdopen(int(sys.argv[3]), "r+b")
     orders: queue.SimpleQueue[tuple[RunOrder, str]] = queue.SimpleQueue()
