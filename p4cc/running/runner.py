@@ -164,7 +164,8 @@ class _Execution:
                 streams=folder,
                 processes=processes if request.jobs > 1 and self.prepared.runs > 1 else None,
             )
-            runner = CaseRunner(request.driver, programs, shared)
+            prepare_figures = self.drawing.load if request.figures else lambda: None
+            runner = CaseRunner(request.driver, programs, shared, prepare_figures)
             await schedule(cases, runner.run, request.jobs, writer.add, ahead)
 
     def _study(self, programs: Programs) -> Study:
