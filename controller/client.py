@@ -5,7 +5,7 @@ Every call is bounded by the session's timeout and ends in a value or one Switch
 """
 
 import asyncio
-from collections.abc import AsyncGenerator, Iterable, Mapping, Sequence
+from collections.abc import AsyncGenerator, Iterable, Iterator, Mapping, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 
@@ -168,7 +168,7 @@ class Session:
         request = codec.read_request(scope, pipeline.schema, self.target.device_id)
         messages = await self._read("read", request)
         try:
-            return tuple(map(pipeline.translation.from_entity, filter(codec.comes_and_goes, messages)))
+            return tuple(pipeline.translation.from_entities(messages))
         except PlanError as error:
             raise SwitchError(f"{self.target}: {error.place}", error.cause, error.remedy) from None
 
@@ -216,7 +216,7 @@ class Session:
 
     async def read_counter(self, name: str, cells: Iterable[int], pipeline: Pipeline) -> dict[int, int]:
         """Packets counted in these cells of an indirect counter."""
-        request = codec.counter_request(name, cells, pipeline.schema, self.target.device_id)
+        request = pipeline.translation.counter_request(name, tuple(cells), self.target.device_id)
         messages = await self._read(f"read of {name}", request)
         entries = (message.counter_entry for message in messages)
         return {int(entry.index.index): int(entry.data.packet_count) for entry in entries}
@@ -239,10 +239,7 @@ class Session:
     async def _read(self, what: str, request: p4r.ReadRequest) -> list[p4r.Entity]:
         """All entities of the answers, in as many requests as the limit requires."""
         result: list[p4r.Entity] = []
-        wanted = list(request.entities)
-        for start in range(0, len(wanted), MAX_READ_ENTITIES):
-            part = p4r.ReadRequest(device_id=request.device_id)
-            part.entities.extend(wanted[start : start + MAX_READ_ENTITIES])
+        for part in _parts(request):
             async with self._bounded(what):
                 async for answer in self._client.request_iter(part):
                     result.extend(answer.entities)
@@ -269,6 +266,18 @@ class Session:
         except (RuntimeError, ValueError, AssertionError) as error:
             # finsy's own complaints: the stream ended, or an error detail is not of P4Runtime's kind.
             raise SwitchError(place, f"unexpected answer: {error}", "check the log of the switch") from None
+
+
+def _parts(request: p4r.ReadRequest) -> Iterator[p4r.ReadRequest]:
+    """The request in parts of as many entities as one may have; none if it asks for nothing."""
+    wanted = list(request.entities)
+    if 0 < len(wanted) <= MAX_READ_ENTITIES:
+        yield request
+        return
+    for start in range(0, len(wanted), MAX_READ_ENTITIES):
+        part = p4r.ReadRequest(device_id=request.device_id)
+        part.entities.extend(wanted[start : start + MAX_READ_ENTITIES])
+        yield part
 
 
 class _Client(P4Client):
