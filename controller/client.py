@@ -5,7 +5,7 @@ Every call is bounded by the session's timeout and ends in a value or one Switch
 """
 
 import asyncio
-from collections.abc import AsyncGenerator, Iterable, Mapping, Sequence
+from collections.abc import AsyncGenerator, Iterable, Iterator, Mapping, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 
@@ -130,9 +130,12 @@ class Session:
             remedy = f"stop that controller, or use an election id above {highest}"
         raise SwitchError(f"{self.target}: arbitration", cause, remedy, code.name)
 
-    async def ensure_pipeline(self, pipeline: Pipeline) -> bool:
-        """Push the pipeline unless the switch runs it already; True if it was pushed (all its state is then new)."""
-        if await self.has_pipeline(pipeline):
+    async def ensure_pipeline(self, pipeline: Pipeline, *, is_new: bool = False) -> bool:
+        """Push the pipeline unless the switch runs it already; True if it was pushed (all its state is then new).
+
+        A switch that `is_new` runs none yet, and is not asked.
+        """
+        if not is_new and await self.has_pipeline(pipeline):
             return False
         request = p4r.SetForwardingPipelineConfigRequest(
             device_id=self.target.device_id,
@@ -165,7 +168,7 @@ class Session:
         request = codec.read_request(scope, pipeline.schema, self.target.device_id)
         messages = await self._read("read", request)
         try:
-            return tuple(map(pipeline.translation.from_entity, filter(codec.comes_and_goes, messages)))
+            return tuple(pipeline.translation.from_entities(messages))
         except PlanError as error:
             raise SwitchError(f"{self.target}: {error.place}", error.cause, error.remedy) from None
 
@@ -213,7 +216,7 @@ class Session:
 
     async def read_counter(self, name: str, cells: Iterable[int], pipeline: Pipeline) -> dict[int, int]:
         """Packets counted in these cells of an indirect counter."""
-        request = codec.counter_request(name, cells, pipeline.schema, self.target.device_id)
+        request = pipeline.translation.counter_request(name, tuple(cells), self.target.device_id)
         messages = await self._read(f"read of {name}", request)
         entries = (message.counter_entry for message in messages)
         return {int(entry.index.index): int(entry.data.packet_count) for entry in entries}
@@ -236,10 +239,7 @@ class Session:
     async def _read(self, what: str, request: p4r.ReadRequest) -> list[p4r.Entity]:
         """All entities of the answers, in as many requests as the limit requires."""
         result: list[p4r.Entity] = []
-        wanted = list(request.entities)
-        for start in range(0, len(wanted), MAX_READ_ENTITIES):
-            part = p4r.ReadRequest(device_id=request.device_id)
-            part.entities.extend(wanted[start : start + MAX_READ_ENTITIES])
+        for part in _parts(request):
             async with self._bounded(what):
                 async for answer in self._client.request_iter(part):
                     result.extend(answer.entities)
@@ -266,6 +266,18 @@ class Session:
         except (RuntimeError, ValueError, AssertionError) as error:
             # finsy's own complaints: the stream ended, or an error detail is not of P4Runtime's kind.
             raise SwitchError(place, f"unexpected answer: {error}", "check the log of the switch") from None
+
+
+def _parts(request: p4r.ReadRequest) -> Iterator[p4r.ReadRequest]:
+    """The request in parts of as many entities as one may have; none if it asks for nothing."""
+    wanted = list(request.entities)
+    if 0 < len(wanted) <= MAX_READ_ENTITIES:
+        yield request
+        return
+    for start in range(0, len(wanted), MAX_READ_ENTITIES):
+        part = p4r.ReadRequest(device_id=request.device_id)
+        part.entities.extend(wanted[start : start + MAX_READ_ENTITIES])
+        yield part
 
 
 class _Client(P4Client):

@@ -7,7 +7,7 @@ Values travel as the shortest big-endian bytes (P4Runtime 8.4). A name the progr
 field is a PlanError before anything is sent.
 """
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from typing import NoReturn, TypeVar
 
 from finsy import P4Schema
@@ -453,6 +453,8 @@ class Translation:
         self._updates: dict[int, tuple[Entity, p4r.Update]] = {}
         """By the identity of the entity, which is kept so that no other one gets it."""
         self._entities: dict[bytes, Entity] = {}
+        self._counters: dict[tuple[str, tuple[int, ...]], p4r.ReadRequest] = {}
+        """Of switches with the same ports."""
 
     def to_update(self, update: Update) -> p4r.Update:
         """As `codec.to_update`; the message is for reading only."""
@@ -468,13 +470,28 @@ class Translation:
             self._entities.setdefault(known[1].entity.SerializeToString(), update.entity)
         return known[1]
 
-    def from_entity(self, message: p4r.Entity) -> Entity:
-        """As `codec.from_entity`."""
-        raw = message.SerializeToString()
-        if raw not in self._entities:
-            _make_room(self._entities)
-            self._entities[raw] = from_entity(message, self._schema)
-        return self._entities[raw]
+    def counter_request(self, name: str, cells: tuple[int, ...], device_id: int) -> p4r.ReadRequest:
+        """As `codec.counter_request`."""
+        key = name, cells
+        if key not in self._counters:
+            _make_room(self._counters)
+            self._counters[key] = counter_request(name, cells, self._schema, device_id)
+        request = p4r.ReadRequest()
+        request.CopyFrom(self._counters[key])
+        request.device_id = device_id
+        return request
+
+    def from_entities(self, messages: Iterable[p4r.Entity]) -> Iterator[Entity]:
+        """As `codec.from_entity`, those that come and go."""
+        for message in messages:
+            raw = message.SerializeToString()
+            known = self._entities.get(raw)
+            if known is None:
+                if not comes_and_goes(message):
+                    continue
+                _make_room(self._entities)
+                known = self._entities[raw] = from_entity(message, self._schema)
+            yield known
 
 
 def _make_room(cache: dict[K, V]) -> None:

@@ -1,10 +1,11 @@
 """Brings whole networks into the planned state, and reads their counters.
 
-One server may serve many switches (by device id), so a network is one address and a plan per switch. Switches
-are served one after another in order: requests then arrive in the same order in every run.
+One server may serve many switches (by device id), so a network is one address and a plan per switch. Some switches are
+served at once: what a call costs is mostly waiting and waking. Requests to one switch are always in the same order.
 """
 
-from collections.abc import Iterable, Mapping, Sequence
+import asyncio
+from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass
 from typing import TypeAlias, TypeVar
@@ -37,8 +38,12 @@ from controller.reconcile import by_key, diff
 from controller.session import AnyProgram, AnyServer, AnySession
 
 P = TypeVar("P", bound=AnyProgram)
+T = TypeVar("T")
 Pipelines: TypeAlias = P | Mapping[str, P]
 """The program of all switches, or of each by its name."""
+
+AT_ONCE = 16
+"""Switches of a P4Runtime server that are served at the same time; more gain nothing."""
 
 
 @dataclass(frozen=True)
@@ -53,6 +58,11 @@ class Server:
     def bid(self) -> int:
         """The bid of a session to become primary."""
         return self.election_id
+
+    @property
+    def at_once(self) -> int:
+        """Switches that are served at the same time."""
+        return AT_ONCE
 
     def target(self, plan: SwitchPlan) -> Target:
         """The switch of a plan at this server."""
@@ -110,27 +120,50 @@ class PortState:
 
 
 async def install_network(
-    server: AnyServer[P], pipelines: Pipelines[P], plans: Sequence[SwitchPlan]
+    server: AnyServer[P], pipelines: Pipelines[P], plans: Sequence[SwitchPlan], *, are_new: bool = False
 ) -> tuple[InstallReport, ...]:
-    """Install every plan, writing only what differs, and verify by reading back; raises SwitchError or PlanError."""
-    reports: list[InstallReport] = []
+    """Install every plan, writing only what differs, and verify by reading back; raises SwitchError or PlanError.
+
+    Switches that `are_new` run no program yet, so they are not asked for it.
+    """
     async with server.line() as line:
-        for plan in plans:
+
+        async def install(plan: SwitchPlan) -> InstallReport:
             async with line.session(server.target(plan), server.timeout_s) as session:
                 await session.become_primary(server.bid)
-                reports.append(await install_switch(session, _of(pipelines, plan), plan))
-    return tuple(reports)
+                return await install_switch(session, _of(pipelines, plan), plan, is_new=are_new)
+
+        return tuple(await _each(plans, install, server.at_once))
+
+
+async def _each(plans: Sequence[SwitchPlan], serve: Callable[[SwitchPlan], Awaitable[T]], at_once: int) -> list[T]:
+    """Serves the switches, some at once, and gives the results in order; raises the error of the first that fails."""
+    places = asyncio.Semaphore(at_once)
+
+    async def in_turn(plan: SwitchPlan) -> T:
+        async with places:
+            return await serve(plan)
+
+    tasks = [asyncio.create_task(in_turn(plan)) for plan in plans]
+    try:
+        return [await task for task in tasks]
+    finally:
+        for task in tasks:
+            task.cancel()
+        await asyncio.gather(*tasks, return_exceptions=True)
 
 
 def _of(pipelines: Pipelines[P], plan: SwitchPlan) -> P:
     return pipelines[plan.switch] if isinstance(pipelines, Mapping) else pipelines
 
 
-async def install_switch(session: AnySession[P], pipeline: P, plan: SwitchPlan) -> InstallReport:
-    """Bring one switch, of which the session is primary, into the planned state."""
+async def install_switch(
+    session: AnySession[P], pipeline: P, plan: SwitchPlan, *, is_new: bool = False
+) -> InstallReport:
+    """Bring one switch, of which the session is primary, into the planned state; one that `is_new` runs no program."""
     if plan.fixed:
         _check_fixed(session, plan)
-    pushed = await session.ensure_pipeline(pipeline)
+    pushed = await session.ensure_pipeline(pipeline, is_new=is_new)
     # A freshly pushed program holds only its constant entries, usually none.
     present = () if pushed and not pipeline.fills(plan.scope) else await session.read(plan.scope, pipeline)
     batches = diff(plan.entities, present)
@@ -233,14 +266,14 @@ async def read_ports(
     server: AnyServer[P], pipelines: Pipelines[P], plans: Sequence[SwitchPlan]
 ) -> tuple[PortState, ...]:
     """Thresholds and level counters of every port of every switch whose program has them, read from the switches."""
-    result: list[PortState] = []
     async with server.line() as line:
-        for plan in plans:
-            if not plan.marks:
-                continue
+
+        async def read(plan: SwitchPlan) -> list[PortState]:
             async with line.session(server.target(plan), server.timeout_s) as session:
-                result.extend(await read_switch_ports(session, _of(pipelines, plan), plan))
-    return tuple(result)
+                return await read_switch_ports(session, _of(pipelines, plan), plan)
+
+        states = await _each([plan for plan in plans if plan.marks], read, server.at_once)
+    return tuple(state for of_switch in states for state in of_switch)
 
 
 async def read_switch_ports(session: AnySession[P], pipeline: P, plan: SwitchPlan) -> list[PortState]:

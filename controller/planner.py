@@ -134,6 +134,7 @@ def choose_k_dc(at: Bottleneck) -> int:
     return max(min(readings.bound_pkts, readings.end_pkts), min(readings.by_rate_pkts, readings.most_pkts))
 
 
+@lru_cache(maxsize=1_024)
 def bound_warning(at: Bottleneck, k_dc_pkts: int | None = None) -> str | None:
     """A warning if the buffer ends before DCTCP's bound; none if `k_dc_pkts` sets K_dc."""
     readings = k_dc_readings(at)
@@ -148,6 +149,7 @@ def bound_warning(at: Bottleneck, k_dc_pkts: int | None = None) -> str | None:
     )
 
 
+@lru_cache(maxsize=1_024)
 def choose_thresholds(at: Bottleneck, rule: ThresholdRule | None = None) -> Thresholds:
     """K and K_dc by a rule, by default the usual one; raises PlannerError if it gives no threshold."""
     rule = rule or ThresholdRule()
@@ -244,11 +246,15 @@ def marking_ports(
             if (rtt_ns := of.rtt_ns) is None:
                 found_ns = rtt_ns = longest_rtt_ns(topology, packet_bytes, paths) if found_ns is None else found_ns
             link = topology.links[port.link_index]
-            # No rule depends on the number of senders or on their timeout.
-            senders, rto_ns = 1, MAX_TIME_NS
             with _at_port(switch, port):
-                at = Bottleneck(link.queue_capacity_pkts, link.rate_bps, rtt_ns, packet_bytes, senders, rto_ns)
+                at = _bottleneck(link.queue_capacity_pkts, link.rate_bps, rtt_ns, packet_bytes)
             yield switch, port, of, at
+
+
+@lru_cache(maxsize=1_024)
+def _bottleneck(buffer_pkts: int, rate_bps: int, rtt_ns: int, packet_bytes: int) -> Bottleneck:
+    """A port's link; no rule depends on the number of senders or on their timeout."""
+    return Bottleneck(buffer_pkts, rate_bps, rtt_ns, packet_bytes, 1, MAX_TIME_NS)
 
 
 def thresholds_by_rule(

@@ -32,8 +32,11 @@ class AnySession(Protocol[P_contra]):
         """Become the one that may write: with an election id of P4Runtime, as a client of BF Runtime."""
         ...
 
-    async def ensure_pipeline(self, pipeline: P_contra, /) -> bool:
-        """Have the switch run the program; True if it was pushed, so that all its state is new."""
+    async def ensure_pipeline(self, pipeline: P_contra, /, *, is_new: bool = False) -> bool:
+        """Have the switch run the program; True if it was pushed, so that all its state is new.
+
+        A switch that `is_new` runs none yet, and need not be asked.
+        """
         ...
 
     async def has_pipeline(self, pipeline: P_contra, /) -> bool:
@@ -76,6 +79,11 @@ class AnyServer(Protocol[P_contra]):
     @property
     def bid(self) -> int:
         """The bid of a session to become primary."""
+        ...
+
+    @property
+    def at_once(self) -> int:
+        """Switches that are served at the same time."""
         ...
 
     def target(self, plan: SwitchPlan, /) -> Target:

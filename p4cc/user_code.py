@@ -19,6 +19,8 @@ if TYPE_CHECKING:
 _P4CC = Path(__file__).parent
 _OURS = ("__main__", "controller", "p4cc", "topos")
 """Packages that are not the user's, even if a user's file is next to them, as in a clone of p4cc."""
+_IMPORTED: set[str] = set()
+"""Names of modules that users' files have imported from their folders."""
 
 
 def import_file(path: Path, what: str) -> tuple[ModuleType, list[Path]]:
@@ -32,9 +34,10 @@ def import_file(path: Path, what: str) -> tuple[ModuleType, list[Path]]:
     if spec is None or spec.loader is None:
         raise UserError("is not a Python file", place=str(path), remedy="give FILE.py:CLASS")
     module = importlib.util.module_from_spec(spec)
-    # Imports from the file's folder are read again: they may have changed since another scenario.
-    for other in _beside(folder):
-        del sys.modules[other]
+    # Imports from the file's folder are read again: they may have changed since another scenario,
+    # whose folder may have had another module of the same name.
+    for other in {*_beside(folder), *_IMPORTED}:
+        sys.modules.pop(other, None)
     before = set(sys.modules)
     sys.modules[name] = module
     sys.path.insert(0, str(folder))
@@ -55,6 +58,7 @@ def import_file(path: Path, what: str) -> tuple[ModuleType, list[Path]]:
         sys.dont_write_bytecode = writes
         sys.path.remove(str(folder))
     new = {other: sys.modules[other] for other in set(_beside(folder)) - before}
+    _IMPORTED.update(set(new) - {name})
     files = {Path(str(one.__file__)).resolve() for one in new.values()}
     WATCH.begin(*map(str, files))
     return module, sorted({path, *files})

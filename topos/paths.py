@@ -55,6 +55,7 @@ class Paths:
         self._found: dict[tuple[str, str], Path] = {}
         self._ways: dict[tuple[str, str], tuple[Path, ...]] = {}
         self._onward: dict[tuple[str, tuple[str, ...]], tuple[tuple[str, Path], ...]] = {}
+        self._longest_rtt_ns: dict[int, int] = {}
         self.host_ways = HostWays(topology)
 
     @cached_property
@@ -120,12 +121,18 @@ class Paths:
 
         With the time that a packet of so many bytes takes on each link of one way, rounded down.
         """
-        costs = [_rtt_ns(link, packet_bytes) for link in self._topology.links]
-        return longest_cost(self._topology, self.routes, costs)
+        if packet_bytes not in self._longest_rtt_ns:
+            costs = [_rtt_ns(link, packet_bytes) for link in self._topology.links]
+            self._longest_rtt_ns[packet_bytes] = longest_cost(self._topology, self.routes, costs)
+        return self._longest_rtt_ns[packet_bytes]
+
+    @cached_property
+    def _most_links(self) -> int:
+        return longest_cost(self._topology, self.routes, [1] * len(self._topology.links))
 
     def most_links(self) -> int:
         """Most links between a host that sends and one that receives; 0 where no two hosts talk."""
-        return longest_cost(self._topology, self.routes, [1] * len(self._topology.links))
+        return self._most_links
 
     def most_switches(self) -> int:
         """Most switches between a host that sends and one that receives; 0 where no two hosts talk."""

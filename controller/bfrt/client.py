@@ -88,8 +88,9 @@ class Session:
             code = code_name(status.code)
             raise SwitchError(place, f"{code}: {status.message[:MAX_CAUSE]}", "check the log of the switch", code)
 
-    async def ensure_pipeline(self, program: Program) -> bool:
+    async def ensure_pipeline(self, program: Program, *, is_new: bool = False) -> bool:
         """Bind to the program; False, as it is never loaded from here. Raises SwitchError if it does not run."""
+        del is_new
         place = f"{self.target}: bind to {program.p4_name}"
         if self._stream is None:
             raise SwitchError(place, "this session is not subscribed", "subscribe before binding")
@@ -300,6 +301,11 @@ class BfrtServer:
     """The client id that an installation subscribes with."""
     timeout_s: float = DEFAULT_TIMEOUT_S
     device_id: int = 0
+
+    @property
+    def at_once(self) -> int:
+        """One: sessions of a server have separate client ids."""
+        return 1
 
     def target(self, plan: SwitchPlan) -> Target:
         """The switch of a plan at this server."""

@@ -1,8 +1,4 @@
-"""The work of a worker: it writes the inputs, plans the case again, checks that it is the same run, and makes it.
-
-The check is the run's key, which hashes the plan, the programs, the engine and the code around it: a worker that has
-another p4cc, or that lacks a file, finds it before it runs anything.
-"""
+"""The work of a worker: it writes the inputs, plans the case again, checks that it is the same run, and makes it."""
 
 from __future__ import annotations
 
@@ -17,17 +13,9 @@ from typing import TYPE_CHECKING, TypedDict
 
 from p4cc.cluster.bundle import Bundle, laid_out
 from p4cc.errors import UserError
-from p4cc.files import files_read, inputs_given
-from p4cc.running.cache import RunCache
 from p4cc.running.derived_run import derive_run
-from p4cc.running.driver import SharedByRuns
-from p4cc.running.local_driver import LocalDriver
-from p4cc.running.planned_case import Programs, PushedProgram
-from p4cc.running.progress import Runs
+from p4cc.running.ordered_run import only_inputs, planned_again, run_planned
 from p4cc.running.provenance import this_p4cc
-from p4cc.scenario.expand import Case, cases_at
-from p4cc.scenario.load import validate
-from p4cc.scenario.yaml import document_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -36,8 +24,6 @@ if TYPE_CHECKING:
     from p4cc.running.cached_run import SeedRun
     from p4cc.running.derived_run import DerivedRun
     from p4cc.running.remote_runs import Study
-    from p4cc.scenario.overrides import Origins
-    from p4cc.scenario.schema import ScenarioModel
 
 KEPT_STUDIES = 4
 """Inputs that a worker keeps for later runs."""
@@ -111,16 +97,12 @@ def made(study: Study, tasks: Sequence[Task], keep: Callable[[str, SeedRun], Non
 
     `keep` gets each run with its key as soon as it is complete.
     """
-    token = inputs_given.set(study.inputs)
-    try:
-        with files_read():
-            return [
-                done
-                for _, of_case in groupby(tasks, key=lambda task: (task.variant, repr(task.point)))
-                for done in asyncio.run(_made(study, list(of_case), keep))
-            ]
-    finally:
-        inputs_given.reset(token)
+    with only_inputs(study.inputs):
+        return [
+            done
+            for _, of_case in groupby(tasks, key=lambda task: (task.variant, repr(task.point)))
+            for done in asyncio.run(_made(study, list(of_case), keep))
+        ]
 
 
 def peak_bytes() -> int:
@@ -129,40 +111,12 @@ def peak_bytes() -> int:
 
 
 async def _made(study: Study, tasks: list[Task], keep: Callable[[str, SeedRun], None] | None) -> list[Done]:
-    case = _case(study, tasks[0])
-    pushed = {name: PushedProgram.of_content(content) for name, content in study.programs.items()}
-    programs = Programs(study.scenario, pushed)
-    planned = programs.plan(case)
-    keys = programs.run_keys(planned)
+    planned, keys = planned_again(study, tasks[0].variant, tasks[0].point)
     for task in tasks:
         _check_key(keys, task)
-    cache = RunCache(None) if keep is None else _Keeping(keep)
-    shared = SharedByRuns(study, cache, asyncio.Semaphore(1), Runs(1, lambda _: None))
-    found = await LocalDriver().make(planned, {task.seed: task.key for task in tasks}, shared)
+    found = await run_planned(study, planned, {task.seed: task.key for task in tasks}, keep)
     runs = [found.by_seed[task.seed] for task in tasks]
-    return [Done(run, derive_run(case, planned.plan, run), tuple(found.notes)) for run in runs]
-
-
-class _Keeping(RunCache):
-    """Passes each finished run on and keeps none."""
-
-    def __init__(self, keep: Callable[[str, SeedRun], None]) -> None:
-        super().__init__(None)
-        self._keep = keep
-
-    def store(self, key: str, run: SeedRun) -> None:
-        """Tells the run."""
-        self._keep(key, run)
-
-
-def _case(study: Study, task: Task) -> Case:
-    """The task's case, checked again, because the user's classes are loaded here."""
-    document = document_of("{}", study.scenario)
-
-    def check(data: dict[str, JsonValue], origins: Origins) -> ScenarioModel:
-        return validate(document, data, origins)
-
-    return next(one for one in cases_at(study.data, task.point, check) if one.variant.name == task.variant)
+    return [Done(run, derive_run(planned.case, planned.plan, run), tuple(found.notes)) for run in runs]
 
 
 def _check_key(keys: Mapping[int, str], task: Task) -> None:

@@ -198,6 +198,8 @@ class _Planner:
         self.units = Units(case.switch, self.packet_bytes, programs.chips)
         self.fabric = FabricPlanner(topology, case.switch, self.units, self.longest_rtt_ns)
         self.user_algorithms: list[UserSender] = []
+        self._rules: dict[int, ThresholdRule | None] = {}
+        """By the identity of the scenario's settings, which few ports have for themselves."""
 
     @cached_property
     def longest_rtt_ns(self) -> int:
@@ -371,7 +373,10 @@ class _Planner:
         has = self.programs.by_switch[switch]
         if not has.fills(THRESHOLDS):
             return None
-        return self._settings(switch, peer).rule()
+        settings = self._settings(switch, peer)
+        if id(settings) not in self._rules:
+            self._rules[id(settings)] = settings.rule()
+        return self._rules[id(settings)]
 
     def _settings(self, switch: str, peer: str) -> ThresholdSettings:
         """The last entry of `switch.ports` that fits, or the thresholds of the case."""

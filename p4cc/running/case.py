@@ -11,7 +11,7 @@ from p4cc.running.losses import drop_notes, lossless_warnings, refusal_warnings
 from p4cc.running.run_end import cut_off, ending_warnings
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Callable, Mapping
 
     from p4cc.planning.network import NetworkPlan
     from p4cc.running.cached_run import SeedRun
@@ -51,6 +51,8 @@ class CaseRunner:
     driver: Driver
     programs: Programs
     shared: SharedByRuns
+    before_runs: Callable[[], object] = lambda: None
+    """Called when runs are about to be made."""
     planning: asyncio.Semaphore = field(default_factory=lambda: asyncio.Semaphore(PLANNED_AT_ONCE))
     """Number of cases planned or looked up concurrently, while runs proceed."""
 
@@ -63,6 +65,7 @@ class CaseRunner:
         notes: list[str] = []
         traced: PacketTrace | None = None
         if missing := {seed: key for seed, key in keys.items() if seed not in found}:
+            self.before_runs()
             made = await self.driver.make(planned, missing, self.shared)
             found, notes, traced = {**found, **made.by_seed}, made.notes, made.traced
         runs = [found[seed] for seed in case.scenario.seeds]

@@ -6,9 +6,8 @@ import asyncio
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from p4cc.planning.memory import run_bytes
 from p4cc.running.driver import Driver, MadeRuns, SharedByRuns, side_by_side
-from p4cc.running.remote_runs import RunOrder
+from p4cc.running.run_orders import run_orders
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -16,7 +15,7 @@ if TYPE_CHECKING:
     from p4cc.running.cached_run import SeedRun
     from p4cc.running.derived_run import DerivedRun
     from p4cc.running.planned_case import PlannedCase
-    from p4cc.running.remote_runs import RemoteRunner
+    from p4cc.running.remote_runs import RemoteRunner, RunOrder
 
 
 @dataclass(frozen=True)
@@ -33,16 +32,7 @@ class ClusterDriver(Driver):
         self, planned: PlannedCase, keys: Mapping[int, str], shared: SharedByRuns
     ) -> MadeRuns[SeedRun | DerivedRun]:
         """Requests all runs at once."""
-        case, inputs, memory_bytes = planned.case, {**shared.study.inputs, **planned.inputs}, run_bytes(planned.plan)
-        orders = [
-            RunOrder(
-                *(shared.study, inputs, case.variant.name, case.point, seed, key),
-                label=shared.purpose + planned.label(seed),
-                memory_bytes=memory_bytes,
-            )
-            for seed, key in keys.items()
-        ]
-        made = await side_by_side(self._make(order, shared) for order in orders)
+        made = await side_by_side(self._make(order, shared) for order in run_orders(planned, keys, shared))
         by_seed = {seed: run for seed, (run, _) in zip(keys, made, strict=True)}
         return MadeRuns(by_seed, [note for _, notes in made for note in notes])
 

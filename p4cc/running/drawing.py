@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import shutil
+from importlib import import_module
+from threading import Thread
 from typing import TYPE_CHECKING, Any
 
 import polars as pl
@@ -28,8 +30,15 @@ class Drawing:
         self._results = results
         self._call = call
         self.drawn: dict[str, str] = {}
+        self._is_loading = False
         self.note: str | None = None
         """Why figures are missing although nothing is wrong."""
+
+    def load(self) -> None:
+        """Imports what drawing needs, in a thread: runs go on meanwhile, as the engine needs no interpreter."""
+        if self._scenario.figures and not self._is_loading and draws_figures():
+            self._is_loading = True
+            Thread(target=_import_drawing, name="p4cc figures", daemon=True).start()
 
     def draw(self, runs: list[dict[str, Any]], folder: Path) -> None:
         """Draws into `folder` from the runs and its tables; raises UserError if it cannot."""
@@ -59,6 +68,11 @@ def draw_figure(figure: Figure, runs: pl.DataFrame, folder: Path, scenario: Scen
     from p4cc.figures.draw import draw
 
     draw(figure, runs, folder, scenario)
+
+
+def _import_drawing() -> None:
+    for name in ("p4cc.figures.draw", "p4cc.figures.picture"):
+        import_module(name)
 
 
 def _tables(folder: Path) -> list[tuple[str, str]]:

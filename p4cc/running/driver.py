@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from p4cc.running.packet_trace import PacketTrace
     from p4cc.running.planned_case import PlannedCase
     from p4cc.running.progress import Runs
-    from p4cc.running.remote_runs import Study
+    from p4cc.running.remote_runs import ProcessRunner, Study
     from p4cc.scenario.expand import Case
     from p4cc.scenario.schema import ScenarioModel
 
@@ -58,6 +58,8 @@ class SharedByRuns:
     """Purpose of the runs, a prefix of their names."""
     streams: Path | None = None
     """Folder whose disk receives long tables during a run; if None, all rows stay in memory."""
+    processes: ProcessRunner | None = None
+    """Processes for runs that hold the interpreter's lock; if None, all runs share this one's."""
 
 
 @dataclass(frozen=True)

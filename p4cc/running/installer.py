@@ -43,7 +43,8 @@ class Installer:
 
     async def install(self, network: _engine.Network) -> None:
         """Brings every switch of this network to the planned state; raises ControllerError."""
-        await install_network(self.server, self.pipelines, [over_p4runtime(one) for one in self.plan.switches])
+        plans = [over_p4runtime(one) for one in self.plan.switches]
+        await install_network(self.server, self.pipelines, plans, are_new=True)
         await install_over_bfrt(network, self.plan)
 
     async def read_ports(self, without: Collection[str] = ()) -> pa.Table:

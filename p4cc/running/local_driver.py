@@ -8,10 +8,16 @@ from typing import TYPE_CHECKING
 from p4cc.running.controller_run import ControlOutcome, run_with_stops
 from p4cc.running.driver import check_one
 from p4cc.running.network_driver import NetworkDriver
+from p4cc.running.process_runs import make_in_processes
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from p4cc.running.cached_run import SeedRun
+    from p4cc.running.driver import MadeRuns, SharedByRuns
     from p4cc.running.network_thread import InstalledRun
     from p4cc.running.packet_trace import TraceRequest
+    from p4cc.running.planned_case import PlannedCase
 
 
 @dataclass(frozen=True)
@@ -30,6 +36,12 @@ class LocalDriver(NetworkDriver):
         """Refuses to trace packets of several runs."""
         if self.tracing is not None:
             check_one(runs, "follows packets of", "--trace")
+
+    async def make(self, planned: PlannedCase, keys: Mapping[int, str], shared: SharedByRuns) -> MadeRuns[SeedRun]:
+        """Runs with algorithms in Python execute in separate processes, where the call has several runs."""
+        if shared.processes is not None and planned.plan.user_algorithms:
+            return await make_in_processes(shared.processes, planned, keys, shared)
+        return await super().make(planned, keys, shared)
 
     async def lead(self, run: InstalledRun) -> ControlOutcome | None:
         """Runs to the end."""

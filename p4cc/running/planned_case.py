@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Self
 
 from controller.pipeline import load_pipeline
@@ -14,10 +14,12 @@ from p4cc.running.cache import run_keys
 from p4cc.running.remote_runs import ProgramContent
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Iterable, Iterator, Mapping
     from pathlib import Path
 
+    from controller.entities import Entity
     from controller.pipeline import Pipeline
+    from controller.plan import SwitchPlan
     from p4cc.control.load import ControllerClass
     from p4cc.planning.programs import CompiledProgram
     from p4cc.scenario.expand import Case
@@ -109,7 +111,7 @@ class Programs:
         case, plan, controller = planned.case, planned.plan, planned.controller
         yield plan.spec_json
         yield from (one.identity for one in plan.user_algorithms)
-        yield from map(repr, plan.switches)
+        yield from _texts(plan.switches)
         if plan.bfrt_rows:
             yield repr(plan.bfrt_rows)
         for name in dict.fromkeys(source.program for source in case.sources):
@@ -125,3 +127,20 @@ class Programs:
             yield controller.digest
             yield controller.text
             yield case.scenario.control.model_dump_json(exclude={"handler_limit_s"})
+
+
+_NO_ENTITIES = "entities=()"
+
+
+def _texts(switches: Iterable[SwitchPlan]) -> Iterator[str]:
+    """`repr` of each plan; of entities that plans share it is made once."""
+    known: dict[int, str] = {}
+
+    def text(entity: Entity) -> str:
+        return known.get(id(entity)) or known.setdefault(id(entity), repr(entity))
+
+    for plan in switches:
+        texts = [text(entity) for entity in plan.entities]
+        of_all = f"({texts[0]},)" if len(texts) == 1 else f"({', '.join(texts)})"
+        before, _, after = repr(replace(plan, entities=())).partition(_NO_ENTITIES)
+        yield f"{before}entities={of_all}{after}"

@@ -1,4 +1,4 @@
-"""Runs on other machines: what a run loop requests from them, instead of running networks in this process."""
+"""Runs in other processes and on other machines: what a run loop requests, instead of running networks itself."""
 
 from __future__ import annotations
 
@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from p4cc.planning.programs import HeaderTypes
     from p4cc.running.cached_run import SeedRun
     from p4cc.running.derived_run import DerivedRun
+    from p4cc.running.progress import Runs
 
 
 class LostClusterError(UserError):
@@ -52,7 +53,7 @@ class Study:
 
 @dataclass(frozen=True)
 class RunOrder:
-    """One run and its expected cache key: the worker checks that it makes the same run."""
+    """One run and its expected cache key: the process that makes it checks that it is the same run."""
 
     study: Study
     inputs: Mapping[str, Path]
@@ -98,4 +99,12 @@ class RemoteRunner(Protocol):
 
     async def make(self, asked: RunOrder) -> RemoteResult:
         """Makes a run; raises UserError, and LostClusterError if the machines are unreachable."""
+        ...
+
+
+class ProcessRunner(Protocol):
+    """Processes of this machine."""
+
+    async def make(self, order: RunOrder, progress: Runs) -> tuple[SeedRun, tuple[str, ...]]:
+        """Makes a run, and returns it with its notes; raises UserError."""
         ...

@@ -9,7 +9,7 @@ A table that is empty in all runs has no file. Descriptions and units of columns
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Any, Self, cast
 
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -28,6 +28,9 @@ if TYPE_CHECKING:
 
 ENGINE_TABLES = tuple(ENGINE)
 """Tables of the engine that are written."""
+
+FEW_ROWS = 20_000
+"""Rows whose texts take a hundredth of a second without `pyarrow.compute`."""
 
 DERIVED_TABLES = ("counters", "control", "queue_stats", "traffic", "goodput", "slowdown", "coflows", "pod_pairs")
 """Tables read over P4Runtime or derived from the engine's."""
@@ -70,7 +73,7 @@ class ResultWriter:
             path = self._folder / f"{name}.parquet"
             schema = self._schemas[name] = described(name, table, self._swept)
             writer = self._writers[name] = pq.ParquetWriter(path, schema, compression="zstd", version="2.6")
-        writer.write_table(table.cast(self._schemas[name]), ROW_GROUP_ROWS)
+        writer.write_table(_as(self._schemas[name], table), ROW_GROUP_ROWS)
 
 
 def engine_tables(result: _engine.RunResult) -> dict[str, pa.Table]:
@@ -83,8 +86,24 @@ def arrow_table(table: _engine.EngineTable) -> pa.Table:
     found = pa.table(table)
     texts = [(place, field) for place, field in enumerate(found.schema) if pa.types.is_dictionary(field.type)]
     for place, field in texts:
-        found = found.set_column(place, field.name, found.column(place).cast(pa.string()))
+        chunks = [_texts(cast("pa.DictionaryArray[Any, Any]", chunk)) for chunk in found.column(place).chunks]
+        found = found.set_column(place, field.name, pa.chunked_array(chunks, pa.string()))
     return found
+
+
+def _texts(numbers: pa.DictionaryArray[Any, Any]) -> pa.Array[Any]:
+    """Texts in place of their numbers; for few rows without `pyarrow.compute`, whose import takes longer."""
+    if len(numbers) > FEW_ROWS:
+        return numbers.cast(pa.string())
+    texts = numbers.dictionary.to_pylist()
+    return pa.array([None if place is None else texts[place] for place in numbers.indices.to_pylist()], pa.string())
+
+
+def _as(schema: pa.Schema, table: pa.Table) -> pa.Table:
+    """The table with this schema; a cast imports `pyarrow.compute`."""
+    if table.schema.types == schema.types and table.column_names == schema.names:
+        return pa.Table.from_arrays(table.columns, schema=schema)
+    return table.cast(schema)
 
 
 def with_keys(keys: Mapping[str, Any], table: pa.Table) -> pa.Table:

@@ -28,6 +28,7 @@ from p4cc.running.driver import SharedByRuns
 from p4cc.running.loops import run_to_end
 from p4cc.running.outcome import RunOutcome
 from p4cc.running.prepared import Prepared, account, prepare
+from p4cc.running.process_runs import RunProcesses
 from p4cc.running.progress import Runs
 from p4cc.running.remote_runs import LostClusterError, Study
 from p4cc.running.result_folder import REPORT, Claim, Manifest, results_into
@@ -134,21 +135,11 @@ class _Execution:
     def _run_cases(self, programs: Programs, folder: Path) -> None:
         """Runs the cases, writes their tables to `folder`, and collects the rest."""
         request, cases = self.prepared.request, self.prepared.cases
-        ahead = request.driver.cases_ahead(max((len(case.scenario.seeds) for case in cases), default=1))
-        shared = SharedByRuns(
-            study=self._study(programs),
-            cache=self.cache,
-            places=asyncio.Semaphore(request.jobs),
-            progress=self.shown,
-            purpose=self.purpose,
-            streams=folder,
-        )
-        runner = CaseRunner(request.driver, programs, shared)
         swept = {name: path for case in cases for name, path in case.columns().items()}
         with ResultWriter(folder, swept) as tables:
             writer = CaseWriter(tables, CaptureWriter(folder), self.prepared.places, self.collected)
             try:
-                run_to_end(lambda: schedule(cases, runner.run, request.jobs, writer.add, ahead))
+                run_to_end(lambda: self._scheduled(programs, folder, writer))
             except LostClusterError as error:
                 done = f"{self.shown.done + error.finished} of {self.shown.total} runs are finished"
                 kept = "run the same command to continue: finished runs are kept" if request.use_cache else ""
@@ -158,6 +149,24 @@ class _Execution:
                 raise InterruptedRunError("interrupted; no results were written", remedy=kept) from error
             finally:
                 self.cache.prune()
+
+    async def _scheduled(self, programs: Programs, folder: Path, writer: CaseWriter) -> None:
+        """Runs the cases and writes them."""
+        request, cases = self.prepared.request, self.prepared.cases
+        ahead = request.driver.cases_ahead(max((len(case.scenario.seeds) for case in cases), default=1))
+        async with RunProcesses(folder) as processes:
+            shared = SharedByRuns(
+                study=self._study(programs),
+                cache=self.cache,
+                places=asyncio.Semaphore(request.jobs),
+                progress=self.shown,
+                purpose=self.purpose,
+                streams=folder,
+                processes=processes if request.jobs > 1 and self.prepared.runs > 1 else None,
+            )
+            prepare_figures = self.drawing.load if request.figures else lambda: None
+            runner = CaseRunner(request.driver, programs, shared, prepare_figures)
+            await schedule(cases, runner.run, request.jobs, writer.add, ahead)
 
     def _study(self, programs: Programs) -> Study:
         """The study that all runs share."""

@@ -99,7 +99,23 @@ def test_what_comes_back_as_it_was_sent_is_the_entity_itself(schema: P4Schema) -
         message = translation.to_update(Update(UpdateKind.INSERT, entity))
         assert message == codec.to_update(Update(UpdateKind.INSERT, entity), schema)
         assert translation.to_update(Update(UpdateKind.INSERT, entity)) is message
-        assert translation.from_entity(message.entity) is entity
+        assert list(translation.from_entities([message.entity])) == [entity]
+        assert next(translation.from_entities([message.entity])) is entity
+
+
+def test_constant_entries_and_defaults_do_not_come_and_go(schema: P4Schema) -> None:
+    messages = [codec.to_entity(threshold(port, k=8, k_dc=65), schema) for port in (1, 2, 3)]
+    messages[0].table_entry.is_const = True
+    messages[1].table_entry.is_default_action = True
+    assert list(Translation(schema).from_entities(messages)) == [threshold(3, k=8, k_dc=65)]
+
+
+def test_requests_for_counters_are_made_once_for_all_switches(schema: P4Schema) -> None:
+    (name, *_) = schema.counters
+    translation = Translation(schema)
+    for device, cells in ((1, (0, 2)), (2, (0, 2)), (2, (1,))):
+        found = translation.counter_request(str(name.name), cells, device)
+        assert found == codec.counter_request(str(name.name), cells, schema, device)
 
 
 def test_the_message_of_an_entry(schema: P4Schema) -> None:

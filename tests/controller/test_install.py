@@ -7,6 +7,7 @@ import json
 import shutil
 from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -138,6 +139,17 @@ async def test_a_switch_that_is_not_there_is_one_error(pipeline: Pipeline) -> No
     net.stop_server()
     with pytest.raises(SwitchError, match="UNAVAILABLE"):
         await install_network(Server(address, timeout_s=2.0), pipeline, plans)
+
+
+async def test_of_several_switches_the_first_that_fails_is_the_error(pipeline: Pipeline) -> None:
+    (plan,) = planned(TOPOLOGY, ecn(Profile.GST, 33))
+    absent = [replace(plan, switch=f"absent{number}", device_id=number) for number in range(2, 60)]
+    async with served(network(TOPOLOGY)) as server:
+        with pytest.raises(SwitchError, match=r"switch absent2 \(device 2"):
+            await install_network(server, pipeline, [plan, *absent])
+        # The others have ended: nobody else is primary.
+        (report,) = await install_network(server, pipeline, [plan])
+        assert report.updates_written == 0
 
 
 async def test_a_closed_session_leaves_no_task_behind() -> None:

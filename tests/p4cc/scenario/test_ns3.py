@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import tempfile
+import zlib
 from pathlib import Path
 
 import polars as pl
@@ -11,12 +12,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from controller.ecmp import FiveTuple, chosen_place, crc16, switch_factor
+from controller.ecmp import FiveTuple, PortSweep, crc16, switch_factor
 from p4cc.errors import UserError
 from p4cc.planning.ns3_flows import Ns3Flow, Ns3Path, read_ns3_flows, read_ns3_paths
 from p4cc.planning.path_choice import PathChoice
 from tests.p4cc.scenarios import ROOT, run, scenario
-from topos import generate, shortest_routes
+from topos import Topology, generate, plan_addresses, shortest_routes
 
 RDMA = {
     "switch": {"program": "p4src/v1model/ecn_red.p4", "ecn_profile": "rfc3168", "qdepth_unit": "cells_80B"},
@@ -111,6 +112,42 @@ def test_crc16_is_v1models() -> None:
     assert crc16(bytes(2) + b"123456789") == 0xBB3D, "zeros in front change nothing: no salt, no other choice"
 
 
+def chosen_place(flow: FiveTuple, factor: int, members: int) -> int:
+    """The choice of one flow, in the steps of `p4src/controls/forward.p4`."""
+    packed = flow.packed()
+    salt = (zlib.crc32(packed) * factor % 2**32) >> 16
+    return crc16(salt.to_bytes(2, "big") + packed) % members
+
+
+def path_of(topology: Topology, ecmp_seed: int, ends: tuple[str, str], src_port: int) -> tuple[str, ...]:
+    """The switches that a flow from a source port passes, one after the other."""
+    addresses, routes = plan_addresses(topology), shortest_routes(topology)
+    src, dst = ends
+    hosts = addresses.hosts
+    flow = FiveTuple(hosts[src].ipv4, hosts[dst].ipv4, 17, src_port, 52_224)
+    (here, _), passed = topology.interfaces[src][0], list[str]()
+    while here != dst:
+        passed.append(here)
+        ports = routes[here][dst]
+        place = chosen_place(flow, switch_factor(ecmp_seed, addresses.device_ids[here]), len(ports))
+        here = topology.port(here, ports[place]).peer
+    return tuple(passed)
+
+
+@given(
+    st.integers(0, 2**32 - 1),
+    st.integers(0, 2**32 - 1),
+    st.integers(0, 2**31).map(lambda n: 2 * n + 1),
+    st.integers(1, 32),
+)
+def test_ports_swept_at_once_choose_as_one_by_one(src: int, dst: int, factor: int, members: int) -> None:
+    factor %= 2**32
+    ports = range(49_152, 65_536, 613)
+    places = PortSweep(FiveTuple(src, dst, 17, 0, 52_224), ports).places(factor, members)
+    alone = [chosen_place(FiveTuple(src, dst, 17, port, 52_224), factor, members) for port in ports]
+    assert places.tolist() == alone
+
+
 def test_a_second_stage_chooses_anew() -> None:
     """Flows that one switch sends to a second spread there too: no polarisation.
 
@@ -134,14 +171,15 @@ def test_a_second_stage_chooses_anew() -> None:
 def test_a_port_is_found_for_every_way_there_and_back() -> None:
     topology = generate("fat_tree", {"k": 4})
     choice = PathChoice(topology, 3, shortest_routes(topology))
-    ways = {choice.path("h1", "h16", port) for port in range(49_152, 49_652)}
+    there_by_port = {port: path_of(topology, 3, ("h1", "h16"), port) for port in range(49_152, 49_352)}
+    back_by_port = {port: path_of(topology, 3, ("h16", "h1"), port) for port in there_by_port}
+    ways = set(there_by_port.values())
     assert len(ways) == 4
     for there in ways:
         for way in ways:
             back = way[::-1]
-            port = choice.source_port(("h1", "h16"), there, back)
-            assert choice.path("h1", "h16", port) == there
-            assert choice.path("h16", "h1", port) == back
+            fits = [port for port in there_by_port if (there_by_port[port], back_by_port[port]) == (there, back)]
+            assert choice.source_port(("h1", "h16"), there, back) == fits[0], "the lowest"
     with pytest.raises(UserError, match="no UDP source port makes ECMP route h1 to h16 along p1e1 p1a1"):
         choice.source_port(("h1", "h16"), ("p1e1", "p1a1"))
 

@@ -209,3 +209,12 @@ def test_a_class_can_be_tried_without_a_run() -> None:
 
 def test_maths_of_every_machine() -> None:
     assert (maths.pow(2.0, 0.5), maths.cbrt(27.0), maths.exp(0.0), maths.log(1.0)) == (2**0.5, 3.0, 1.0, 0.0)
+
+
+def test_folders_may_have_modules_of_the_same_name(tmp_path: Path) -> None:
+    for folder, step in (("first", 1), ("second", 2), ("first", 1)):
+        code = "from p4cc import WindowAlgorithm\nimport steps\n\nclass Mine(WindowAlgorithm):\n    step = steps.STEP\n"
+        own(tmp_path / folder, code)
+        (tmp_path / folder / "steps.py").write_text(f"STEP = {step}\n")
+        found = load_own("mine.py:Mine", "congestion_avoidance", tmp_path / folder / "scenario.yaml")
+        assert getattr(found.kind, "step", None) == step
