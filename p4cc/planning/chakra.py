@@ -44,7 +44,7 @@ _OPERATIONS: dict[int, CollectiveOperation] = {
     7: "reduce_scatter",
 }
 _OTHER_COLLECTIVES = {1: "REDUCE", 3: "GATHER", 4: "SCATTER", 8: "REDUCE_SCATTER_BLOCK", 9: "BARRIER"}
-_ADD_GROUP = "add it to the traces' metadata, or write a scenario whose traffic has ASTRA-sim's file as groups: FILE"
+_ADD_GROUP = "add it to the traces' metadata, or give ASTRA-sim's file: groups of the traffic, or p4cc import --groups"
 _ALL = ""
 """The group of all ranks, which has no name."""
 
