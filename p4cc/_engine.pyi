@@ -25,6 +25,7 @@ __all__ = [
     "ReceiverBase",
     "RunError",
     "RunResult",
+    "ScriptedReceiver",
     "ServerError",
     "SpecError",
     "StfProblem",
@@ -336,6 +337,32 @@ class ReceiverBase:
     @property
     def line_bytes(self) -> int:
         """What a full packet takes of the line."""
+
+@final
+class ScriptedReceiver:
+    """A receiver (JSON) that is told what arrives, without a network; times are picoseconds of virtual time.
+
+    Methods give what it does: `acknowledge`, `pull` or `grant`; a flow; bytes, or the byte that it may send up to; a
+    traffic class. Raises SpecError and AlgorithmError.
+    """
+
+    def __new__(
+        cls, config_json: str, line_rate_bps: int, base_rtt_ns: int, own: Sequence[OwnAlgorithm], seed: int
+    ) -> ScriptedReceiver: ...
+    @property
+    def unasked_bytes(self) -> int:
+        """What a flow may send before it hears of the receiver."""
+    @property
+    def next_timer_ps(self) -> int | None:
+        """When `on_timer` is to be called."""
+    def on_arrival(
+        self, now_ps: int, data: tuple[int, int, int, bool, int | None, bool, int]
+    ) -> list[tuple[str, int, int, int | None]]:
+        """Takes data: its flow, first byte, bytes, whether it is a header alone, what lies beyond it, mark, class."""
+    def on_complete(self, now_ps: int, flow: int) -> list[tuple[str, int, int, int | None]]:
+        """A flow is whole."""
+    def on_timer(self, now_ps: int) -> list[tuple[str, int, int, int | None]]:
+        """Does what is due."""
 
 @final
 class Diagnostic:

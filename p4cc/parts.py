@@ -25,6 +25,7 @@ from p4cc.scenario import port_controls
 from p4cc.scenario.base import Algorithm, Parameter, Sender
 from p4cc.scenario.built import Scenario
 from p4cc.scenario.changes import TimedRow as Change
+from p4cc.scenario.closed_loop import ClosedLoopTraffic as ClosedLoop
 from p4cc.scenario.coflows import CoflowsTraffic as Coflows
 from p4cc.scenario.coflows import TreeTraffic as Tree
 from p4cc.scenario.collective import CollectiveTraffic as Collective
@@ -116,6 +117,7 @@ __all__: list[str] = [
     "Chakra",
     "Change",
     "CloneRow",
+    "ClosedLoop",
     "Coflows",
     "Collective",
     "CollectiveStepsFigure",

@@ -388,6 +388,26 @@ QdepthUnit: TypeAlias = Literal["auto", "packets", "cells_80B", "cells_176B", "b
 """Unit of `enq_qdepth` and `deq_qdepth`."""
 
 
+class FlowsQuantity(TypedDict):
+    """Flows, whatever their sizes."""
+
+    flows: int
+    """Their number."""
+    kind: Literal["flows"]
+
+
+class BytesQuantity(TypedDict):
+    """Payload; the last flow gets what is left of it."""
+
+    bytes: int
+    """Sum of the sizes of all flows."""
+    kind: Literal["bytes"]
+
+
+QuantitySpec: TypeAlias = FlowsQuantity | BytesQuantity
+"""What ends a model once it has been offered."""
+
+
 class QueueSpec(TypedDict):
     """A queue of a port."""
 
@@ -698,6 +718,8 @@ class ArrivalsSpec(TypedDict):
     """Label for results and name of the random streams, unique among arrivals."""
     priority: NotRequired[int]
     """Traffic class on the wire, 0 (lowest) to 7."""
+    quantity: NotRequired[QuantitySpec | None]
+    """No flow starts once all sources together have offered this, either."""
     size: SizeSpec
     """Flow sizes."""
     sources: list[str]
@@ -752,6 +774,37 @@ class BurstsSpec(TypedDict):
     """What each of them sends."""
     start_ns: NotRequired[int]
     """When the process begins."""
+
+
+class ClosedLoopSpec(TypedDict):
+    """Sources that keep flows outstanding."""
+
+    algorithm: str
+    """Name in `algorithms`."""
+    constant_think: NotRequired[bool]
+    """Whether that time is always the mean, and not exponential."""
+    deadline: NotRequired[DeadlineSpec | None]
+    """Deadlines."""
+    destinations: list[str]
+    """Hosts that each flow's destination is drawn from, evenly; a source never sends to itself."""
+    name: str
+    """Label for results and name of the random streams, unique among closed loops."""
+    outstanding: int
+    """Flows that each source has under way or thinks about."""
+    priority: NotRequired[int]
+    """Traffic class on the wire, 0 (lowest) to 7."""
+    quantity: QuantitySpec
+    """What all sources offer, in even shares."""
+    size: SizeSpec
+    """Flow sizes."""
+    sources: list[str]
+    """Hosts that send."""
+    start_jitter_ns: NotRequired[int]
+    """Each of them starts a random time from 0 to this later, uniform."""
+    start_ns: NotRequired[int]
+    """When the first flows start."""
+    think_ns: NotRequired[int]
+    """Mean time between the end of a flow and the start of the next one."""
 
 
 class CollectiveSpec(TypedDict):
@@ -1199,7 +1252,9 @@ class NetworkSpec(TypedDict):
     arrivals: NotRequired[list[ArrivalsSpec]]
     """Poisson arrivals, drawn anew for each seed; their flows are numbered after those of jobs."""
     bursts: NotRequired[list[BurstsSpec]]
-    """Incasts at random times, drawn anew for each seed; their flows are numbered last."""
+    """Incasts at random times, drawn anew for each seed; their flows are numbered after those of pairs."""
+    closed_loops: NotRequired[list[ClosedLoopSpec]]
+    """Closed loops, drawn anew for each seed; their flows are numbered last."""
     collectives: NotRequired[list[CollectiveSpec]]
     """Collectives of groups of hosts; their flows are numbered after those of rounds."""
     deadlock_after_ns: NotRequired[int]

@@ -20,7 +20,7 @@ import time
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, TextIO
+from typing import TYPE_CHECKING, TextIO, TypeAlias
 
 from p4cc import _engine
 from p4cc.leftovers import LEFT, ON_CHANGE, Process
@@ -208,26 +208,31 @@ class _Watch:
         algorithm = _algorithm(frame)
         if algorithm is None:
             return f"{line}, in the import of the file"
+        is_receiver = isinstance(algorithm, _engine.ReceiverBase)
+        of = f"host {algorithm.host}" if is_receiver else f"flow {algorithm.flow_id}"
         now_ns = _now_ns(frame)
         at_us = "" if now_ns is None else f", at {now_ns / 1e3:.9g} us"
-        return f"{line}, in {type(algorithm).__name__}.{frame.f_code.co_name}, flow {algorithm.flow_id}{at_us}"
+        return f"{line}, in {type(algorithm).__name__}.{frame.f_code.co_name}, {of}{at_us}"
 
 
 WATCH = _Watch()
 
 
-def _algorithm(frame: FrameType) -> _engine.WindowBase | _engine.RateBase | None:
+_Algorithm: TypeAlias = _engine.WindowBase | _engine.RateBase | _engine.ReceiverBase
+
+
+def _algorithm(frame: FrameType) -> _Algorithm | None:
     """The algorithm whose method a frame is of."""
     names = frame.f_code.co_varnames[:1] if frame.f_code.co_argcount else ()
     first: object = frame.f_locals.get(names[0]) if names else None
-    return first if isinstance(first, _engine.WindowBase | _engine.RateBase) else None
+    return first if isinstance(first, _Algorithm) else None
 
 
 def _now_ns(frame: FrameType) -> float | None:
     """The virtual time of a method's call."""
     for name in frame.f_code.co_varnames[1 : frame.f_code.co_argcount]:
         value: object = frame.f_locals.get(name)
-        if isinstance(value, _engine.WindowAck | _engine.PacedAck):
+        if isinstance(value, _engine.WindowAck | _engine.PacedAck | _engine.Arrival):
             return value.now_ns
         if name == "now_ns" and isinstance(value, float):
             return value

@@ -25,8 +25,8 @@ def register(app: typer.Typer) -> None:
 def new_algorithm(
     name: Annotated[str, typer.Argument(help="Class name; the files are named after it in lower case.")],
     kind: Annotated[
-        Literal["window", "slow-start", "rate"],
-        typer.Option("--kind", help="Congestion avoidance, slow start, or the rate of a paced sender."),
+        Literal["window", "slow-start", "rate", "receiver"],
+        typer.Option("--kind", help="Congestion avoidance, slow start, rate of a paced sender, or a host's receiver."),
     ] = "window",
     folder: Annotated[Path, typer.Option("--folder", help="Output folder.")] = Path(),
 ) -> None:
@@ -36,6 +36,7 @@ def new_algorithm(
 
     * `p4cc new algorithm Gentle`
     * `p4cc new algorithm Paced --kind rate --folder mine`
+    * `p4cc new algorithm Pulls --kind receiver`
     """
     from p4cc.user_algorithms.scaffold import files_of, write
 
@@ -57,7 +58,8 @@ def check_algorithm(
 ) -> None:
     """Check an algorithm class for the invariants of the builtin ones, with random ACKs, marks, losses and timeouts.
 
-    If an invariant is violated, the command prints the event sequence that violates it and exits with code 1.
+    A receiver is checked with the data of random flows: each must be let send all of its data, and not more. If an
+    invariant is violated, the command prints the event sequence that violates it and exits with code 1.
 
     Examples:
 

@@ -25,6 +25,13 @@ def import_scenario(
     topology: Annotated[
         Path | None, typer.Option("--topology", help="Network of a flow file: a topology of htsim or ns-3.")
     ] = None,
+    ranks: Annotated[
+        list[str] | None,
+        typer.Option("--ranks", help="Hosts by rank, of a file of operations: names, with * and ?; repeatable."),
+    ] = None,
+    groups: Annotated[
+        Path | None, typer.Option("--groups", help="ASTRA-sim's file of communicator groups, of traces of Chakra.")
+    ] = None,
     force: Annotated[bool, typer.Option("--force", help="Replace the scenario if there is one.")] = False,
 ) -> None:
     """Write the scenario that another tool's file describes.
@@ -40,6 +47,7 @@ def import_scenario(
     * `p4cc import exercises/ecn/topology.json my-ecn.yaml --program solution/ecn.p4`
     * `p4cc import topologies/leaf_spine_tiny.topo`
     * `p4cc import all_reduce/8npus_1MB/all_reduce.0.et`
+    * `p4cc import llm/llm.0.et --groups llm/groups.json --topology rails.topo --ranks 'h*'`
     * `p4cc import connection_matrices/perm_32n_32c_2MB.cm --topology topologies/leaf_spine_tiny.topo`
     """
-    import_file(source, file, programs or (), force=force, topology=topology)
+    import_file(source, file, programs or (), force=force, topology=topology, ranks=ranks or (), groups=groups)

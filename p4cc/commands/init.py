@@ -90,18 +90,26 @@ def init(
 
 
 def import_file(
-    source: Path, file: Path | None, programs: Sequence[Path], *, force: bool, topology: Path | None = None
+    source: Path,
+    file: Path | None,
+    programs: Sequence[Path],
+    *,
+    force: bool,
+    topology: Path | None = None,
+    ranks: Sequence[str] = (),
+    groups: Path | None = None,
 ) -> None:
     """Writes the scenario that another tool's file describes, and says what is not in it; raises UserError."""
     # Readers take a while to import; templates need not wait for them.
-    from p4cc.planning.foreign import HPCC_CONFIG, LAB, identify, import_foreign
+    from p4cc.planning.foreign import HPCC_CONFIG, LAB, ImportOptions, identify, import_foreign
     from p4cc.planning.imported import name_of_import, place_near, text_of
 
     kind = identify(source)
     if programs and kind != LAB:
         raise UserError("is for topology files", place="--program", remedy="set switch.program in the scenario")
-    if topology is not None and kind in (LAB, HPCC_CONFIG):
-        raise UserError(f"is for flow files, and {source} is {kind.what}", place="--topology", remedy="leave it out")
+    for option, value in (("--topology", topology), ("--ranks", ranks), ("--groups", groups)):
+        if value and kind in (LAB, HPCC_CONFIG):
+            raise UserError(f"is for flow files, and {source} is {kind.what}", place=option, remedy="leave it out")
     if kind == LAB:
         path = file or Path(f"{name_of_import(source)}.yaml")
         text = text_of(source, programs, path.parent)
@@ -115,7 +123,8 @@ def import_file(
         text = imported.text()
     else:
         path = file or Path(f"{source.stem}.yaml")
-        text = import_foreign(source, topology, lambda named: place_near(named, path.parent)).text()
+        options = ImportOptions(topology, tuple(ranks), groups)
+        text = import_foreign(source, options, lambda named: place_near(named, path.parent)).text()
     _write(path, _NAME.sub(f"name: {_name(path)}", text, count=1), force=force)
 
 

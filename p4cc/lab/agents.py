@@ -212,7 +212,7 @@ def _agent_plan(network: spec.NetworkSpec, lab: Lab, seed: int) -> _Plan:
     """The engine's description as agents read it: starts drawn, and only flows that are there from the beginning."""
     remarks = [
         f"traffic of kind {kind!r} is not sent in a lab; give flows of kind incast, or use p4cc run"
-        for kind in ("rounds", "arrivals")
+        for kind in ("rounds", "arrivals", "closed_loops")
         if network.get(kind)
     ]
     if network.get("collectives"):

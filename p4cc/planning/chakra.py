@@ -20,6 +20,7 @@ from p4cc.errors import UserError
 from p4cc.files import note_absent, read_bytes, read_text
 from p4cc.json_data import items, mapping
 from p4cc.planning.operation_graph import MAX_RANKS, CollectiveOperation, Group, OperationGraph
+from p4cc.planning.whole_numbers import whole
 from p4cc.scenario.base import MAX_FLOW_BYTES, MAX_TIME_NS
 from topos.loaders.words import shown
 
@@ -43,7 +44,7 @@ _OPERATIONS: dict[int, CollectiveOperation] = {
     7: "reduce_scatter",
 }
 _OTHER_COLLECTIVES = {1: "REDUCE", 3: "GATHER", 4: "SCATTER", 8: "REDUCE_SCATTER_BLOCK", 9: "BARRIER"}
-_ADD_GROUP = "add it to the traces' metadata, or write a scenario whose traffic has ASTRA-sim's file as groups: FILE"
+_ADD_GROUP = "add it to the traces' metadata, or give ASTRA-sim's file: groups of the traffic, or p4cc import --groups"
 _ALL = ""
 """The group of all ranks, which has no name."""
 
@@ -170,7 +171,7 @@ class _Reader:
         """The operation of a node."""
         values = {one.name: getattr(one, which) for one in node.attr if (which := one.WhichOneof("value"))}
         name = f"{rank}.{node.id}.{node.name}"[:64]
-        duration_ns = 1_000 * _whole(node.duration_micros, "duration_micros", 0, MAX_TIME_NS // 1_000, place)
+        duration_ns = 1_000 * whole("duration_micros", node.duration_micros, 0, MAX_TIME_NS // 1_000, place)
         wait: spec.Work = {"kind": "compute", "host": rank, "duration_ns": 0}
         if node.type in _TIMED:
             operation: spec.OperationSpec = {"name": name, "work": {**wait, "duration_ns": duration_ns}}
@@ -182,15 +183,13 @@ class _Reader:
             self._learn(_groups_of(node.inputs.values, self._graph.ranks), place)
             return self._graph.add({"name": name, "work": wait}, place)
         # A receive takes what its send has.
-        size_bytes = _whole(
-            values.get("comm_size", 0 if node.type not in (_SEND, _COLLECTIVE) or _is_timed(values) else None),
-            "comm_size", 0, MAX_FLOW_BYTES, place,
-        )  # fmt: skip
+        needs_size = node.type in (_SEND, _COLLECTIVE) and not _is_timed(values)
+        size_bytes = whole("comm_size", values.get("comm_size", None if needs_size else 0), 0, MAX_FLOW_BYTES, place)
         if node.type in (_SEND, _RECEIVE):
             is_send = node.type == _SEND
             key = "comm_dst" if is_send else "comm_src"
-            peer = _whole(values.get(key), key, 0, self._graph.ranks - 1, place)
-            tag = _whole(values.get("comm_tag", 0), "comm_tag", 0, MAX_TAG, place)
+            peer = whole(key, values.get(key), 0, self._graph.ranks - 1, place)
+            tag = whole("comm_tag", values.get("comm_tag", 0), 0, MAX_TAG, place)
             if peer == rank:
                 raise UserError(f"rank {rank} sends to itself", place=place, remedy="name another rank")
             send: spec.Work = {"kind": "send", "src": rank, "dst": peer, "size_bytes": max(size_bytes, 1)}
@@ -206,7 +205,7 @@ class _Reader:
     def _collective(
         self, rank: int, name: str, values: dict[str, Any], size_bytes: int, duration_ns: int, place: str
     ) -> int:
-        kind = _whole(values.get("comm_type"), "comm_type", 0, 9, place)
+        kind = whole("comm_type", values.get("comm_type"), 0, 9, place)
         group = str(values.get("pg_name", _ALL))
         group = _ALL if group == "0" and "0" not in self._groups else group
         members = self._members(group, place)
@@ -225,11 +224,11 @@ class _Reader:
             known = ", ".join(_OPERATIONS.values())
             raise UserError(cause, place=place, remedy=f"give a trace of {known}")
         # ASTRA-sim counts what a rank of an all-gather has, and the whole buffer of others.
-        whole = size_bytes * len(members) if kind == _ALL_GATHER else size_bytes
-        whole = max(1, _whole(whole, "the size of the buffer", 0, MAX_FLOW_BYTES, place))
+        buffer_bytes = size_bytes * len(members) if kind == _ALL_GATHER else size_bytes
+        buffer_bytes = max(1, whole("the size of the buffer", buffer_bytes, 0, MAX_FLOW_BYTES, place))
         part: spec.Work = {"kind": "collective", "collective": 0, "rank": at}
         number = self._graph.add({"name": name, "work": part}, place)
-        self._parts[group].setdefault(rank, []).append(_Part(number, _OPERATIONS[kind], whole))
+        self._parts[group].setdefault(rank, []).append(_Part(number, _OPERATIONS[kind], buffer_bytes))
         return number
 
     def _learn(self, groups: Mapping[str, tuple[int, ...]], place: str) -> None:
@@ -329,14 +328,6 @@ def _cut(path: Path, count: int) -> UserError:
     return UserError(cause, place=str(path), remedy="give a whole trace of Chakra (ASTRA-sim)")
 
 
-def _whole(value: object, key: str, least: int, most: int, place: str) -> int:
-    if isinstance(value, bool) or not isinstance(value, int) or not least <= value <= most:
-        shown_value = "missing" if value is None else shown(str(value))
-        remedy = f"give a whole number from {least} to {most}"
-        raise UserError(f"{key} is {shown_value}", place=place, remedy=remedy)
-    return value
-
-
 def read_chakra(paths: Sequence[Path], groups: Mapping[str, tuple[int, ...]] | None = None) -> OperationGraph:
     """The operations of the ranks that the files are of, in their order; raises UserError with the node of a fault."""
     return _Reader(paths, groups or {}).read()
@@ -356,7 +347,7 @@ def read_groups(path: Path, ranks: int) -> dict[str, tuple[int, ...]]:
         listed = items(members)
         if not 1 <= len(listed) <= MAX_RANKS:
             raise UserError("the group is not a list of ranks", place=place, remedy="write [0, 1]")
-        found = tuple(_whole(one, "a rank", 0, ranks - 1, place) for one in listed)
+        found = tuple(whole("a rank", one, 0, ranks - 1, place) for one in listed)
         if len(set(found)) < len(found):
             raise UserError("the group has a rank twice", place=place, remedy="name each rank once")
         groups[name] = found

@@ -15,6 +15,7 @@ import numpy as np
 from p4cc.errors import UserError
 from p4cc.files import read_text
 from p4cc.planning.operation_graph import MAX_RANKS, OperationGraph
+from p4cc.planning.whole_numbers import whole_word
 from p4cc.scenario.base import MAX_FLOW_BYTES, MAX_TIME_NS
 from topos.loaders.words import shown
 
@@ -115,9 +116,7 @@ class _Trace:
         return self._whole("port", word, 0, self._graph.ranks - 1)
 
     def _whole(self, key: str, word: str, least: int, most: int) -> int:
-        if not (word.isascii() and word.isdigit() and len(word) < 20 and least <= int(word) <= most):
-            self._fail(f"{key} is {shown(word)}", f"give a whole number from {least} to {most}")
-        return int(word)
+        return whole_word(key, word, least, most, f"{self._path}:{self._line}")
 
     def _fail(self, cause: str, remedy: str) -> NoReturn:
         raise UserError(cause, place=f"{self._path}:{self._line}", remedy=remedy)

@@ -15,11 +15,11 @@ from typing import TYPE_CHECKING, Any
 
 from p4cc.errors import UserError
 from p4cc.files import read_text
-from p4cc.planning.chakra import read_chakra, traces
+from p4cc.planning.chakra import read_chakra, read_groups, traces
 from p4cc.planning.coflows import read_coflows
 from p4cc.planning.flow_table import read_flow_table
 from p4cc.planning.goal import read_goal
-from p4cc.planning.hosts import some
+from p4cc.planning.hosts import Hosts, some
 from p4cc.planning.htsim_flows import read_connection_matrix
 from p4cc.planning.imported import yaml_text
 from p4cc.planning.ns3_flows import read_ns3_flows
@@ -78,13 +78,13 @@ SIMAI = Format(FLOWS, "simai", "a workload of SimAI or ASTRA-sim")
 CHAKRA = Format(FLOWS, "chakra", "an execution trace of Chakra (ASTRA-sim)")
 COFLOWS = Format(FLOWS, "coflows", "a coflow trace (CoflowSim)")
 GOAL = Format(FLOWS, "goal", "a GOAL schedule (LogGOPSim, ATLAHS)")
-_READ_JOBS: dict[Format, Callable[[Path, int | None], OperationGraph]] = {
-    GOAL: lambda path, _: read_goal(path),
-    CHAKRA: lambda path, _: read_chakra(traces(path)),
-    SIMAI: read_simai_workload,
-    COFLOWS: lambda path, _: read_coflows(path),
+_READ_JOBS: dict[Format, Callable[[Path, int | None, Path | None], OperationGraph]] = {
+    GOAL: lambda path, _hosts, _groups: read_goal(path),
+    CHAKRA: lambda path, _hosts, groups: _read_chakra(path, groups),
+    SIMAI: lambda path, hosts, _groups: read_simai_workload(path, hosts),
+    COFLOWS: lambda path, _hosts, _groups: read_coflows(path),
 }
-"""Files of operations with their readers, which take the number of hosts of the network that was named."""
+"""Files of operations with their readers, which take the number of hosts that were named and the file of groups."""
 _SUFFIXES = {
     ".topo": HTSIM_TOPOLOGY,
     ".cm": HTSIM_FLOWS,
@@ -100,6 +100,18 @@ _KNOWN = (
     "config.txt of HPCC, topologies and flows of ns-3 and htsim (.topo, .cm), CSV or Parquet of flows, GOAL schedules, "
     "Chakra's traces (.et), SimAI's workloads, coflow traces, topology.json"
 )
+
+
+@dataclass(frozen=True)
+class ImportOptions:
+    """What a user says about a file."""
+
+    network: Path | None = None
+    """The topology of a flow file."""
+    ranks: tuple[str, ...] = ()
+    """Hosts by rank, by name; * and ? are wildcards."""
+    groups: Path | None = None
+    """ASTRA-sim's file of communicator groups."""
 
 
 @dataclass(frozen=True)
@@ -175,9 +187,11 @@ def _is_number(word: str) -> bool:
     return re.fullmatch(r"[0-9.eE+-]+", word, re.ASCII) is not None
 
 
-def import_foreign(file: Path, network: Path | None, place: Callable[[Path], str]) -> ForeignScenario:
+def import_foreign(file: Path, options: ImportOptions | None, place: Callable[[Path], str]) -> ForeignScenario:
     """The scenario of a file that `identify` knows; `place` says how it names files. Raises UserError."""
-    found = identify(file)
+    options = options or ImportOptions()
+    found, network = identify(file), options.network
+    _check_options(file, found, options)
     if found.part == TOPOLOGY:
         if network is not None:
             cause = f"is for flow files, and {file} is {found.what}"
@@ -191,17 +205,51 @@ def import_foreign(file: Path, network: Path | None, place: Callable[[Path], str
         }
         return _scenario(file, found, made, traffic, _Stop(0, 0))
     given = _given(network, place)
-    hosts = None if given is None else len(given.topology.host_names)
-    flows = _operations(file, found, hosts) if found in _READ_JOBS else _flows(file, found)
+    hosts = () if given is None else given.topology.host_names
+    if given is not None and options.ranks:
+        hosts = _named_hosts(given.topology, options.ranks)
+    is_job = found in _READ_JOBS
+    flows = _operations(file, found, len(hosts) or None, options.groups) if is_job else _flows(file, found)
     made = given or _usual(file, found, flows)
-    known = set(made.topology.host_names)
+    known = set(hosts or made.topology.host_names)
     missing = [end for end in flows.ends if end not in known]
     if missing or flows.nodes > len(known):
         needed = missing[0] if missing else f"{flows.nodes - 1}, counted from 0"
         remedy = f"name another topology; hosts of this one: {some(made.topology.host_names)}"
+        if options.ranks:
+            remedy = f"name more hosts; --ranks names {some(hosts)}"
         raise UserError(f"{file.name} needs host {needed}", place=str(network or file), remedy=remedy)
     traffic = {"kind": found.kind, "file": place(file)}
+    if options.ranks:
+        traffic["ranks"] = list(options.ranks)
+    if options.groups is not None:
+        traffic["groups"] = place(options.groups)
     return _scenario(file, found, made, traffic, flows.stop)
+
+
+def _check_options(file: Path, found: Format, options: ImportOptions) -> None:
+    """Raises UserError for an option that is for other files."""
+    if options.groups is not None and found != CHAKRA:
+        cause = f"is for execution traces of Chakra, and {file} is {found.what}"
+        raise UserError(cause, place="--groups", remedy="leave it out")
+    if options.ranks and found not in _READ_JOBS:
+        raise UserError(
+            f"is for files of operations, and {file} is {found.what}", place="--ranks", remedy="leave it out"
+        )
+    if options.ranks and options.network is None:
+        raise UserError("names hosts of a network, and there is none", place="--ranks", remedy="add --topology FILE")
+
+
+def _named_hosts(topology: Topology, patterns: tuple[str, ...]) -> list[str]:
+    try:
+        return Hosts(topology, "").several("ranks", patterns)
+    except UserError as error:
+        raise UserError(error.cause, place="--ranks", remedy=error.remedy) from error
+
+
+def _read_chakra(path: Path, groups: Path | None) -> OperationGraph:
+    found = traces(path)
+    return read_chakra(found, {} if groups is None else read_groups(groups, len(found)))
 
 
 def _given(network: Path | None, place: Callable[[Path], str]) -> _Network | None:
@@ -263,10 +311,10 @@ def _flows(file: Path, found: Format) -> _Flows:
     return _Flows(ends, nodes, _Stop(max(start for *_, start in rows), most_bytes))
 
 
-def _operations(file: Path, found: Format, hosts: int | None) -> _Flows:
+def _operations(file: Path, found: Format, hosts: int | None, groups: Path | None) -> _Flows:
     """What a file of operations has; raises UserError."""
     with _with_format(found):
-        graph = _READ_JOBS[found](file, hosts)
+        graph = _READ_JOBS[found](file, hosts, groups)
     return _Flows([], graph.ranks, _Stop(graph.total_ns, graph.total_bytes))
 
 

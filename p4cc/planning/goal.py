@@ -25,6 +25,7 @@ from typing import TYPE_CHECKING, NoReturn
 from p4cc.errors import UserError
 from p4cc.files import read_bytes
 from p4cc.planning.operation_graph import MAX_RANKS, OperationGraph
+from p4cc.planning.whole_numbers import whole_word
 from p4cc.scenario.base import MAX_FLOW_BYTES, MAX_TIME_NS
 from topos.loaders.words import shown
 
@@ -190,10 +191,7 @@ class _Reader:
         raise UserError(cause, place=self._graph.places[message.operation], remedy="add the other half")
 
     def _number(self, key: str, word: str, least: int, most: int) -> int:
-        value = int(word)
-        if not least <= value <= most:
-            self._fail(f"{key} is {shown(word)}", f"give a whole number from {least} to {most}")
-        return value
+        return whole_word(key, word, least, most, f"{self._path}:{self._line}")
 
     def _fail(self, cause: str, remedy: str) -> NoReturn:
         raise UserError(cause, place=f"{self._path}:{self._line}", remedy=remedy)

@@ -25,6 +25,7 @@ from typing import TYPE_CHECKING, NoReturn
 from p4cc.errors import UserError
 from p4cc.files import read_text
 from p4cc.planning.operation_graph import OperationGraph
+from p4cc.planning.whole_numbers import whole_word
 from p4cc.scenario.base import MAX_FLOW_BYTES, MAX_TIME_NS
 from topos.loaders.words import shown
 
@@ -38,8 +39,7 @@ MAX_NODES = 1_000_000
 MAX_WAITS = 4_000_000
 _PS_PER_NS = 1_000
 _ENDS = re.compile(r"([0-9]{1,9})->([0-9]{1,9})", re.ASCII)
-_WHOLE = re.compile(r"([0-9]{1,18})(?:\.0*)?", re.ASCII)
-_FRACTION = re.compile(r"[0-9]{1,18}\.[0-9]+", re.ASCII)
+_FRACTION = re.compile(r"[0-9]{1,18}\.0*[1-9][0-9]*", re.ASCII)
 _HEADER = {"Nodes": MAX_NODES, "Connections": MAX_FLOWS, "Triggers": MAX_FLOWS, "Failures": MAX_FLOWS}
 _MAX_ID = 10**9
 _SEND_DONE, _RECV_DONE = "send_done_trigger", "recv_done_trigger"
@@ -304,14 +304,12 @@ class _Reader:
         return values
 
     def _number(self, line: int, key: str, word: str, least: int, most: int) -> int:
-        match = _WHOLE.fullmatch(word)
-        value = int(match[1]) if match is not None else -1
-        if key == "start" and match is None and _FRACTION.fullmatch(word):
+        if key == "start" and _FRACTION.fullmatch(word):
             cause = f"start is {shown(word)}: picoseconds have no fraction, and older files are in microseconds"
             self._fail(line, cause, "multiply microseconds by 1,000,000")
-        if not least <= value <= most:
-            self._fail(line, f"{key} is {shown(word)}", f"give a whole number from {least} to {most}")
-        return value
+        whole, point, zeros = word.partition(".")
+        digits = whole if point and not zeros.strip("0") else word
+        return whole_word(key, digits, least, most, f"{self._path}:{line}")
 
     def _refuse(self, line: int, word: str) -> NoReturn:
         what, remedy = _WITHOUT[word]

@@ -36,7 +36,11 @@ def expected_flows(network: spec.NetworkSpec) -> float:
     """Flows, requests and transfers of an engine's description; those that a seed draws by their mean."""
     stop_ns = network["stop_ns"]
     found = float(len(network.get("flows", [])))
-    found += sum(_times(one, stop_ns) * len(one["sources"]) for one in network.get("arrivals", []))
+    for one in network.get("arrivals", []):
+        drawn = _times(one, stop_ns) * len(one["sources"])
+        quantity = one.get("quantity")
+        found += drawn if quantity is None else min(drawn, _flows_of(quantity, one["size"]))
+    found += sum(_flows_of(one["quantity"], one["size"]) for one in network.get("closed_loops", []))
     found += sum(_times(one, stop_ns) * one["senders"] for one in network.get("bursts", []))
     found += sum(one["rounds"] * len(one["servers"]) for one in network.get("rounds", []))
     found += sum(one.get("iterations", 1) * 2 * len(one["ranks"]) ** 2 for one in network.get("collectives", []))
@@ -45,6 +49,10 @@ def expected_flows(network: spec.NetworkSpec) -> float:
         offered_bytes = one["offered_bps"] * _spans_ns(one, stop_ns) / 8e9
         found += offered_bytes / max(1.0, _least_mean_bytes(one["matrix"]))
     return found
+
+
+def _flows_of(quantity: spec.QuantitySpec, size: spec.SizeSpec) -> float:
+    return quantity["flows"] if quantity["kind"] == "flows" else quantity["bytes"] / max(1.0, _mean_bytes(size))
 
 
 def _times(item: spec.ArrivalsSpec | spec.BurstsSpec, stop_ns: int) -> float:

@@ -425,6 +425,7 @@ class _Planner:
             "arrivals": traffic.arrivals,
             "pairs": traffic.pairs,
             "bursts": traffic.bursts,
+            "closed_loops": traffic.closed_loops,
             "packets": traffic.packets,
             "headers": None if self.user_headers is None else self.user_headers.plain,
             "record": plan_record(self.case, self.topology, rtt_ns, schema_of, self.scenario),

@@ -11,7 +11,6 @@ ranks run one program: the layers forward, then backward. What the type of the f
 
 from __future__ import annotations
 
-import re
 from bisect import bisect_right
 from collections import Counter
 from dataclasses import dataclass, replace
@@ -20,6 +19,7 @@ from typing import TYPE_CHECKING, NoReturn
 from p4cc.errors import UserError
 from p4cc.files import read_text
 from p4cc.planning.operation_graph import MAX_RANKS, CollectiveOperation, Group, OperationGraph
+from p4cc.planning.whole_numbers import whole_word
 from p4cc.scenario.base import MAX_FLOW_BYTES, MAX_TIME_NS
 from topos.loaders.words import shown
 
@@ -55,7 +55,6 @@ _KEYS = (
 """Keys of the first line that SimAI's reader knows."""
 _COLLECTIVES = f"collectives: NONE, {', '.join(_OPERATIONS)}, these also with _EP, _DP or _DP_EP"
 _WORDS = 12
-_WHOLE = re.compile(r"[0-9]{1,19}", re.ASCII)
 _FORWARD, _INPUT, _WEIGHT = 0, 1, 2
 _NAMES = ("forward", "input", "weight")
 
@@ -272,10 +271,7 @@ class _Reader:
         return first
 
     def _number(self, what: str, word: str, least: int, most: int) -> int:
-        value = int(word) if _WHOLE.fullmatch(word) else -1
-        if not least <= value <= most:
-            self._fail(f"{what} is {shown(word)}", f"give a whole number from {least} to {most}")
-        return value
+        return whole_word(what, word, least, most, f"{self._path}:{self._line}")
 
     def _fail(self, cause: str, remedy: str) -> NoReturn:
         raise UserError(cause, place=f"{self._path}:{self._line}", remedy=remedy)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from fnmatch import fnmatchcase
-from typing import TYPE_CHECKING, TypedDict
+from typing import TYPE_CHECKING, Literal, TypedDict
 
 from p4cc.errors import UserError
 from p4cc.files import find_named
@@ -15,12 +15,14 @@ from p4cc.planning.flow_table import read_flow_table
 from p4cc.planning.goal import read_goal
 from p4cc.planning.hosts import Hosts, some
 from p4cc.planning.htsim_flows import read_connection_matrix
+from p4cc.planning.link_load import DirectedLink
 from p4cc.planning.ns3_flows import Ns3Path, read_ns3_flows, read_ns3_paths
 from p4cc.planning.operations import add_job, graph_of_scenario, hosts_by_rank
 from p4cc.planning.pair_matrix import gap_description, matrix_description, size_description
 from p4cc.planning.path_choice import PathChoice
 from p4cc.planning.simai_workload import read_simai_workload
 from p4cc.planning.user_packets import UserPackets
+from p4cc.scenario.closed_loop import ClosedLoopTraffic
 from p4cc.scenario.coflows import CoflowsTraffic, TreeTraffic
 from p4cc.scenario.operations import ChakraTraffic, GoalTraffic, OperationsTraffic, SimaiTraffic
 from p4cc.scenario.pairs import CdfGap, DrawnMatrix, ExponentialGap, FileMatrix, LognormalGap, PairGap
@@ -69,6 +71,7 @@ class TrafficPlan:
     arrivals: list[spec.ArrivalsSpec] = field(default_factory=list["spec.ArrivalsSpec"])
     pairs: list[spec.PairsSpec] = field(default_factory=list["spec.PairsSpec"])
     bursts: list[spec.BurstsSpec] = field(default_factory=list["spec.BurstsSpec"])
+    closed_loops: list[spec.ClosedLoopSpec] = field(default_factory=list["spec.ClosedLoopSpec"])
     packets: list[spec.PacketsSpec] = field(default_factory=list["spec.PacketsSpec"])
     senders: dict[str, Sender] = field(default_factory=dict[str, "Sender"])
 
@@ -104,6 +107,10 @@ class _Gap(TypedDict, total=False):
     constant_gap: bool
 
 
+class _Quantity(TypedDict, total=False):
+    quantity: spec.QuantitySpec
+
+
 class _Busiest(TypedDict, total=False):
     busiest_load: float
 
@@ -135,6 +142,8 @@ class _Planner:
                 self._rounds(item)
             case PoissonTraffic() as item:
                 self._poisson(item)
+            case ClosedLoopTraffic() as item:
+                self._closed_loop(item)
             case RpcTraffic() as item:
                 self._rpc(item)
             case Ns3Traffic() as item:
@@ -269,8 +278,18 @@ class _Planner:
         size, mean_bytes = self._size(item.size, "size"), self._mean_bytes(item.size, "size")
         # Sources whose links differ have gaps of their own when the load is given.
         groups: dict[float, list[str]] = {}
-        for source in sources:
-            groups.setdefault(self._mean_gap_ns(item, source, len(sources), mean_bytes), []).append(source)
+        if item.load_link is not None:
+            groups[self._gap_for_link(item, sources, destinations, mean_bytes)] = sources
+        else:
+            for source in sources:
+                groups.setdefault(self._mean_gap_ns(item, source, len(sources), mean_bytes), []).append(source)
+        quantity: _Quantity = {}
+        if (given := item.quantity) is not None:
+            quantity = {"quantity": _quantity(given)}
+            if len(groups) > 1:
+                cause = "the sources' links have several rates, so they are several processes"
+                remedy = "give flows_per_s, mean_gap_ns or load_link in place of load, or an item for each rate"
+                raise self.hosts.error(given[0], cause, remedy)
         for number, (mean_gap_ns, members) in enumerate(groups.items()):
             self.plan.arrivals.append(
                 {
@@ -281,8 +300,47 @@ class _Planner:
                     "mean_gap_ns": mean_gap_ns,
                     "size": size,
                     "end_ns": self._end_ns(item),
+                    **quantity,
                 }
             )
+
+    def _closed_loop(self, item: ClosedLoopTraffic) -> None:
+        sources = self.hosts.several("sources", item.sources, self.topology.roles.senders)
+        destinations = self.hosts.several("destinations", item.destinations, self.topology.roles.receivers)
+        key, amount = item.quantity or ("total_flows", 0)
+        if amount < len(sources):
+            cause = f"{amount} divided by {len(sources)} sources leaves some with nothing to send"
+            raise self.hosts.error(key, cause, f"give at least {len(sources)}")
+        self.plan.closed_loops.append(
+            {
+                **self._common(),
+                "name": item.label,
+                "sources": sources,
+                "destinations": destinations,
+                "outstanding": item.outstanding,
+                "size": self._size(item.size, "size"),
+                "quantity": _quantity((key, amount)),
+                "think_ns": item.think_ns,
+                "constant_think": item.think == "constant",
+                "start_jitter_ns": item.start_jitter_ns,
+            }
+        )
+
+    def _gap_for_link(
+        self, item: PoissonTraffic, sources: list[str], destinations: list[str], mean_bytes: float
+    ) -> float:
+        """The mean gap of each source with which a link has the load (docs/algorithms/traffic.md#link-load)."""
+        start, end = item.load_link or ("", "")
+        by_capacity = self.case.scenario.switch.ecmp_weights == "capacity"
+        link = DirectedLink(self.topology, (start, end), by_capacity)
+        if link.rate_bps == 0:
+            raise self.hosts.error("load_link", f"no link goes from {start!r} to {end!r}", "name two connected nodes")
+        share = link.share(sources, destinations)
+        if share == 0:
+            cause = f"no flow of these hosts crosses the link from {start!r} to {end!r}"
+            raise self.hosts.error("load_link", cause, "name a link on the way, or other hosts")
+        gap_ns = 8e9 * mean_bytes * len(sources) * share / (link.rate_bps * (item.load or 1.0))
+        return self._within_an_hour(gap_ns, "load")
 
     def _ns3(self, item: Ns3Traffic) -> None:
         file = find_named(item.file, self.scenario, what="flow file", key=f"{self.key}.file")
@@ -588,6 +646,11 @@ class _Planner:
 
     def _algorithm(self) -> str:
         return self.case.variant.name if self.item.sender is None else own_sender(self.item)
+
+
+def _quantity(given: tuple[Literal["total_flows", "total_bytes"], int]) -> spec.QuantitySpec:
+    key, amount = given
+    return {"kind": "flows", "flows": amount} if key == "total_flows" else {"kind": "bytes", "bytes": amount}
 
 
 def _deadline(deadline: Deadline) -> spec.DeadlineSpec:

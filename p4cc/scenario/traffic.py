@@ -10,13 +10,14 @@ from typing import Annotated, Literal, Self
 from pydantic import Discriminator, Field, Tag, model_validator
 
 from p4cc.scenario.base import KIND, FlowBytes, Hosts, Model, TimeNs, kinds
+from p4cc.scenario.closed_loop import ClosedLoopTraffic
 from p4cc.scenario.coflows import CoflowsTraffic, TreeTraffic
 from p4cc.scenario.collective import CollectiveTraffic
 from p4cc.scenario.operations import ChakraTraffic, GoalTraffic, OperationsTraffic, SimaiTraffic
 from p4cc.scenario.pairs import DrawnMatrix, Matrix
 from p4cc.scenario.rpc import RpcTraffic
 from p4cc.scenario.sizes import FlowSize
-from p4cc.scenario.traffic_base import EndingTraffic, FlowTraffic, JitterNs
+from p4cc.scenario.traffic_base import EndingTraffic, FlowTraffic, JitterNs, Quantity
 from p4cc.scenario.user_packets import PacketsTraffic, ReplayTraffic
 
 Via = Annotated[
@@ -26,6 +27,8 @@ Via = Annotated[
         "links on a shortest path, by a hash of each flow's number."
     ),
 ]
+
+NodeName = Annotated[str, Field(min_length=1, max_length=64)]
 
 MAX_GAP_NS = 3.6e12
 """Upper bound of the mean time between two flows: one hour."""
@@ -136,10 +139,11 @@ class BulkTraffic(FlowTraffic):
         return self
 
 
-class PoissonTraffic(EndingTraffic):
-    """Each source starts flows with exponential gaps, to uniformly drawn destinations.
+class PoissonTraffic(EndingTraffic, Quantity):
+    """Each source starts flows with exponential gaps, to uniformly drawn destinations: an open loop.
 
-    Source: docs/algorithms/traffic.md#uniform.
+    It ends at `end_ns`, or once `total_flows` or `total_bytes` have been offered. Source:
+    docs/algorithms/traffic.md#uniform, #quantity.
     """
 
     kind: Annotated[Literal["poisson"], KIND] = "poisson"  # pyright: ignore[reportIncompatibleVariableOverride]
@@ -150,8 +154,12 @@ class PoissonTraffic(EndingTraffic):
     size: FlowSize
     """Flow-size distribution."""
     load: Annotated[float, Field(gt=0, le=10)] | None = None
-    """Mean load on each source's link, as a fraction of its rate, payload only; give this, `flows_per_s` or
-    `mean_gap_ns`."""
+    """Mean load on each source's link, or on `load_link`, as a fraction of its rate, payload only; give this,
+    `flows_per_s` or `mean_gap_ns`."""
+    load_link: Annotated[list[NodeName], Field(min_length=2, max_length=2)] | None = Field(
+        default=None,
+        description="Link that `load` refers to, by the names of the nodes from which and to which its packets go.",
+    )
     flows_per_s: Annotated[float, Field(gt=0, le=1e9)] | None = None
     """Flow arrivals per second over all sources."""
     mean_gap_ns: Annotated[float, Field(gt=0, le=MAX_GAP_NS)] | None = None
@@ -162,6 +170,8 @@ class PoissonTraffic(EndingTraffic):
         given = [one for one in (self.load, self.flows_per_s, self.mean_gap_ns) if one is not None]
         if len(given) != 1:
             raise ValueError("give exactly one of load, flows_per_s and mean_gap_ns")
+        if self.load_link is not None and self.load is None:
+            raise ValueError("load_link is the link that load refers to; give load, or remove load_link")
         return self
 
 
@@ -271,6 +281,7 @@ FlowItem = (
     | RoundsTraffic
     | BulkTraffic
     | PoissonTraffic
+    | ClosedLoopTraffic
     | RpcTraffic
     | Ns3Traffic
     | HtsimTraffic

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Self
+from typing import Annotated, Literal, Self
 
 from pydantic import Field, model_validator
 
-from p4cc.scenario.base import MAX_TIME_NS, Label, Model, Sender, TimeNs
+from p4cc.scenario.base import MAX_TIME_NS, FlowBytes, Label, Model, Sender, TimeNs
 
 JitterNs = Annotated[int, Field(ge=0, le=10_000_000_000)]
 
@@ -77,6 +77,31 @@ class EndingTraffic(FlowTraffic):
         if self.end_ns is not None and self.end_ns <= self.start_ns:
             raise ValueError(f"end_ns {self.end_ns} is not later than start_ns {self.start_ns}")
         return self
+
+
+class Quantity(Model):
+    """How much traffic is offered in all, over all sources.
+
+    Source: docs/algorithms/traffic.md#quantity.
+    """
+
+    total_flows: Annotated[int, Field(ge=1, le=1_000_000)] | None = None
+    """Number of flows of all sources together, after which none starts."""
+    total_bytes: FlowBytes | None = None
+    """Data that all sources send together, after which no flow starts; the last flow is cut to fit."""
+
+    @model_validator(mode="after")
+    def _one_quantity(self) -> Self:
+        if self.total_flows is not None and self.total_bytes is not None:
+            raise ValueError("give either total_flows or total_bytes")
+        return self
+
+    @property
+    def quantity(self) -> tuple[Literal["total_flows", "total_bytes"], int] | None:
+        """The field that is given, and its value."""
+        if self.total_flows is not None:
+            return "total_flows", self.total_flows
+        return None if self.total_bytes is None else ("total_bytes", self.total_bytes)
 
 
 def own_sender(item: FlowTraffic) -> str:

@@ -1,28 +1,25 @@
 """The properties of the engine's algorithms, tested on a user's class with random ACKs and losses.
 
-Each property is tested with many random sequences; a violation is reported with the sequence's number and the step,
-and the same command repeats the same sequences.
+Receivers are tested with the data of random flows (check_receivers.py).
 """
 
 from __future__ import annotations
 
 import json
-import random
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from p4cc import _engine
-from p4cc.errors import UserError
-from p4cc.user_algorithms.failed import failed
+from p4cc.user_algorithms.check_receivers import Receivers
+from p4cc.user_algorithms.findings import BrokenError, Finding, same, tried
 from p4cc.user_algorithms.load import load_any
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
+    import random
+    from collections.abc import Iterator
 
     from p4cc.user_algorithms.load import UserSender
 
-SEQUENCES = 100
 STEPS = 150
 LINE_RATE_BPS = 100_000_000_000
 _MARKS = ("one_ecn_threshold", "two_ecn_thresholds", "random_ecn")
@@ -31,20 +28,6 @@ _SLACK = 1e-9
 
 WindowStep = tuple[str, int, int, int, "int | None"]
 RateStep = tuple[int, "int | None", bool, int, "tuple[int, int, int] | None"]
-
-
-@dataclass(frozen=True)
-class Finding:
-    """Result for one property; `broken` describes the violation, empty if there is none."""
-
-    name: str
-    text: str
-    broken: str = ""
-
-    @property
-    def holds(self) -> bool:
-        """Whether the property holds."""
-        return not self.broken
 
 
 def check_algorithm(file: Path | str, class_name: str, **parameters: float | str) -> list[Finding]:
@@ -60,26 +43,8 @@ def check(sender: UserSender) -> list[Finding]:
     if sender.algorithm.entry.kind == "rate_control":
         return _Rates(sender).findings()
     if sender.algorithm.entry.kind == "receiver":
-        raise UserError(
-            f"{sender.algorithm.entry.name} is a receiver, whose invariants are those of a network",
-            remedy="run a scenario that names it as receiver",
-        )
+        return Receivers(sender).findings()
     return _Windows(sender).findings()
-
-
-class _BrokenError(Exception):
-    """A property does not hold; the text says where."""
-
-
-def _tried(name: str, text: str, sequences: Callable[[random.Random], None]) -> Finding:
-    for number in range(SEQUENCES):
-        try:
-            sequences(random.Random(f"{name}/{number}"))  # noqa: S311 - no secret
-        except _BrokenError as error:
-            return Finding(name, text, f"sequence {number}, {error}")
-        except _engine.AlgorithmError as error:
-            return Finding(name, text, f"sequence {number}: {failed(error, 'random ACKs').cause}")
-    return Finding(name, text)
 
 
 class _Windows:
@@ -94,12 +59,12 @@ class _Windows:
 
     def findings(self) -> list[Finding]:
         found = [
-            _tried("survives", "no ACKs, losses or timeouts raise an exception", self._survives),
-            _tried("growth", "an ACK grows the window by at most the data it acknowledges", self._growth),
-            _tried("repeatable", "equal ACKs give equal windows", self._repeats),
+            tried("survives", "no ACKs, losses or timeouts raise an exception", self._survives),
+            tried("growth", "an ACK grows the window by at most the data it acknowledges", self._growth),
+            tried("repeatable", "equal ACKs give equal windows", self._repeats),
         ]
         if self._reads_marks:
-            found.insert(2, _tried("marks", "marks never increase the window", self._marks))
+            found.insert(2, tried("marks", "marks never increase the window", self._marks))
         return found
 
     def _run(self, steps: list[WindowStep], ssthresh: float) -> list[tuple[float, float]]:
@@ -119,7 +84,7 @@ class _Windows:
         for number, (step, (cwnd, _)) in enumerate(zip(steps, windows, strict=True)):
             if cwnd > before + step[1] + _SLACK * before:
                 grown = f"an ACK of {step[1]} segments grew the window from {before:g} to {cwnd:g}"
-                raise _BrokenError(f"step {number}: {grown}")
+                raise BrokenError(f"step {number}: {grown}")
             before = cwnd
 
     def _marks(self, draw: random.Random) -> None:
@@ -130,14 +95,14 @@ class _Windows:
         with_marks, without = self._run(steps, ssthresh)[-1][0], self._run(unmarked, ssthresh)[-1][0]
         if with_marks > without * (1 + _SLACK):
             marks = sum(step[2] > 0 for step in steps)
-            raise _BrokenError(
+            raise BrokenError(
                 f"the window ends at {with_marks:g} segments with {marks} marks in {len(steps)} ACKs, but at "
                 f"{without:g} without marks"
             )
 
     def _repeats(self, draw: random.Random) -> None:
         steps, ssthresh = list(_window_steps(draw, losses=True)), self._ssthresh(draw)
-        _same(lambda: self._run(steps, ssthresh))
+        same(lambda: self._run(steps, ssthresh))
 
 
 class _Rates:
@@ -151,11 +116,11 @@ class _Rates:
 
     def findings(self) -> list[Finding]:
         found = [
-            _tried("survives", "no ACKs, notifications or timers raise an exception", self._survives),
-            _tried("repeatable", "equal ACKs give equal rates", self._repeats),
+            tried("survives", "no ACKs, notifications or timers raise an exception", self._survives),
+            tried("repeatable", "equal ACKs give equal rates", self._repeats),
         ]
         if self._needs not in ("rate_allocation", "fair_rate"):
-            found.insert(1, _tried("sends", "the rate never becomes 0, which would stop the flow forever", self._sends))
+            found.insert(1, tried("sends", "the rate never becomes 0, which would stop the flow forever", self._sends))
         return found
 
     def _run(self, steps: list[RateStep]) -> list[tuple[float, float | None]]:
@@ -167,27 +132,11 @@ class _Rates:
     def _sends(self, draw: random.Random) -> None:
         for number, (rate_bps, _) in enumerate(self._run(list(_rate_steps(draw)))):
             if rate_bps <= 0:
-                raise _BrokenError(f"step {number}: rate_bps is 0")
+                raise BrokenError(f"step {number}: rate_bps is 0")
 
     def _repeats(self, draw: random.Random) -> None:
         steps = list(_rate_steps(draw))
-        _same(lambda: self._run(steps))
-
-
-def _same(run: Callable[[], Sequence[object]]) -> None:
-    """Runs twice, with different global randomness and wall-clock time."""
-    before = random.getstate()
-    try:
-        random.seed(1)
-        first = run()
-        random.seed(2)
-        second = run()
-    finally:
-        random.setstate(before)
-    for number, (one, other) in enumerate(zip(first, second, strict=True)):
-        if one != other:
-            advice = "use self.random and ack.now_ns instead of the random module and the wall clock"
-            raise _BrokenError(f"step {number}: {one} in the first run, {other} in the second; {advice}")
+        same(lambda: self._run(steps))
 
 
 def _window_steps(draw: random.Random, *, losses: bool) -> Iterator[WindowStep]:

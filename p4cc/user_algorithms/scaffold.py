@@ -7,7 +7,7 @@ from pathlib import Path
 
 from p4cc.errors import UserError
 
-KINDS = ("window", "slow-start", "rate")
+KINDS = ("window", "slow-start", "rate", "receiver")
 _TEMPLATES = Path(__file__).resolve().parents[1] / "templates" / "algorithm"
 _NAME = re.compile(r"[A-Za-z][A-Za-z0-9_]{0,31}")
 

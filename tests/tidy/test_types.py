@@ -42,6 +42,7 @@ ALLOWED = {
     "p4cc/running/sweep.py": ARROW,
     "p4cc/running/table_stream.py": ARROW,
     "p4cc/scenario/base.py": "pydantic's way to type extra fields",
+    "p4cc/scenario/closed_loop.py": DISCRIMINATOR,
     "p4cc/scenario/coflows.py": DISCRIMINATOR,
     "p4cc/scenario/collective.py": DISCRIMINATOR,
     "p4cc/scenario/control.py": UNTRUSTED,

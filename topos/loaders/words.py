@@ -7,7 +7,8 @@ from decimal import Decimal, InvalidOperation
 Fault = Callable[[int, str, str], Exception]
 """Makes the error for a line, a cause and a remedy."""
 
-_WHOLE = re.compile(r"[0-9]{1,18}", re.ASCII)
+_WHOLE = re.compile(r"[0-9]{1,19}", re.ASCII)
+"""So few digits that Python reads them at once; every range ends below."""
 _SHOWN = 40
 
 
@@ -37,7 +38,7 @@ class Words:
     def next_is_whole(self) -> bool:
         """Whether the next word is a whole number; False at the end."""
         following = self._next_word()
-        return following is not None and _WHOLE.fullmatch(following) is not None
+        return following is not None and whole_number(following) is not None
 
     def _next_word(self) -> str | None:
         """The next word, which stays to be read."""
@@ -55,8 +56,8 @@ class Words:
     def whole(self, what: str, least: int, most: int) -> int:
         """A whole number in a range."""
         word = self.word(what)
-        value = int(word) if _WHOLE.fullmatch(word) else -1
-        if not least <= value <= most:
+        value = whole_number(word)
+        if value is None or not least <= value <= most:
             raise self.error(f"the {what} is {shown(word)}", f"give a whole number from {least} to {most}")
         return value
 
@@ -71,6 +72,11 @@ class Words:
         if value.is_nan() or not least <= value <= most:
             raise self.error(f"the {what} is {shown(word)}", f"give a number from {least} to {most}")
         return value
+
+
+def whole_number(word: str) -> int | None:
+    """The number that a word of digits is; none if it has a sign, a point, or more digits than any number here."""
+    return int(word) if _WHOLE.fullmatch(word) else None
 
 
 def shown(word: str) -> str:

@@ -52,7 +52,9 @@ mod _engine {
     #[pymodule_export]
     use crate::own::script::{script_rate, script_window};
     #[pymodule_export]
-    use crate::own::{Arrival, Hop, OwnAlgorithm, PacedAck, RateBase, ReceiverBase, WindowAck, WindowBase};
+    use crate::own::{
+        Arrival, Hop, OwnAlgorithm, PacedAck, RateBase, ReceiverBase, ScriptedReceiver, WindowAck, WindowBase,
+    };
     #[pymodule_export]
     use crate::result::RunResult;
     #[pymodule_export]

@@ -210,6 +210,7 @@ def test_ports_have_thresholds_of_their_own(tmp_path: Path) -> None:
     assert counters == {"h1": 7, "h2": 7, "h3": 7, "h4": 7, "aggregator": 8}
 
 
+FIXED = {"kind": "fixed", "bytes": 1_000}
 MISFITS: list[tuple[dict[str, Any], str]] = [
     ({"traffic": {"kind": "bulk", "sources": "x*"}}, "at traffic.sources: no host matches 'x*'"),
     (
@@ -221,6 +222,25 @@ MISFITS: list[tuple[dict[str, Any], str]] = [
     (
         {"traffic": {"kind": "poisson", "size": {"kind": "cdf", "file": "absent"}, "load": 1}},
         "at traffic.size.file: no flow-size distribution 'absent'",
+    ),
+    (
+        {"traffic": {"kind": "closed_loop", "size": FIXED, "total_flows": 3}},
+        "at traffic.total_flows: 3 divided by 4 sources leaves some with nothing to send",
+    ),
+    (
+        {"traffic": {"kind": "poisson", "size": FIXED, "load": 0.5, "load_link": ["h1", "h2"]}},
+        "at traffic.load_link: no link goes from 'h1' to 'h2'",
+    ),
+    (
+        {"traffic": {"kind": "poisson", "size": FIXED, "load": 0.5, "load_link": ["aggregator", "s1"]}},
+        "at traffic.load_link: no flow of these hosts crosses the link from 'aggregator' to 's1'",
+    ),
+    (
+        {
+            "topology": {"kind": "star", "senders": 2, "link_changes": [{"a": "h1", "b": "s1", "rate_bps": 10**9}]},
+            "traffic": {"kind": "poisson", "size": FIXED, "load": 0.5, "total_bytes": 10_000},
+        },
+        "at traffic.total_bytes: the sources' links have several rates",
     ),
     (
         {"topology": {"kind": "custom", "hosts": [{}], "switches": [{}], "links": [{}]}},

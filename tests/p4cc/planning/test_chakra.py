@@ -15,6 +15,7 @@ from p4cc.planning.foreign import import_foreign
 from p4cc.planning.operation_graph import Group
 from p4cc.running.request import RunRequest
 from p4cc.running.runner import run_scenario
+from tests.command_line import p4cc
 from tests.p4cc.planning import chakra_traces as et
 from tests.p4cc.scenarios import Ran, run, scenario
 
@@ -230,3 +231,15 @@ def test_imported_traces_run(tmp_path: Path) -> None:
     (tmp_path / "mine.yaml").write_text(import_foreign(first, None, str).text(), encoding="utf-8")
     ran = Ran(run_scenario(RunRequest(tmp_path / "mine.yaml", out=tmp_path / "out", figures=False)))
     assert ran.table("jobs").select("operations", "ended").row(0) == (18, 18)
+
+
+def test_an_import_takes_the_file_of_groups(tmp_path: Path) -> None:
+    nodes = [et.head(), et.node(1, et.COLLECTIVE, comm_type=et.ALL_REDUCE, comm_size=9_000, pg_name="1")]
+    first = written(tmp_path, [nodes, nodes])[0]
+    with pytest.raises(UserError, match="there is no group '1'"):
+        import_foreign(first, None, str)
+    (tmp_path / "groups.json").write_text('{"1": [0, 1]}', encoding="utf-8")
+    made = p4cc("import", "trace.0.et", "mine.yaml", "--groups", "groups.json", folder=tmp_path)
+    assert made.returncode == 0, made.stderr
+    ran = Ran(run_scenario(RunRequest(tmp_path / "mine.yaml", out=tmp_path / "out", figures=False)))
+    assert ran.table("jobs").select("operations", "ended").row(0) == (2, 2)

@@ -9,7 +9,7 @@ import pytest
 
 from p4cc.errors import UserError
 from p4cc.files import MAX_TEXT_BYTES
-from p4cc.planning.foreign import identify, import_foreign
+from p4cc.planning.foreign import ImportOptions, identify, import_foreign
 from p4cc.running.request import RunRequest
 from p4cc.running.runner import run_scenario
 from tests.command_line import BARE, p4cc
@@ -200,6 +200,43 @@ def test_a_wrong_topology_is_named(tmp_path: Path) -> None:
     ]
     for topology, cause in wrong:
         with pytest.raises(UserError, match=cause):
-            import_foreign(flows, topology, str)
+            import_foreign(flows, ImportOptions(topology), str)
     with pytest.raises(UserError, match="is for flow files"):
-        import_foreign(tmp_path / "small.topo", flows, str)
+        import_foreign(tmp_path / "small.topo", ImportOptions(flows), str)
+
+
+def test_hosts_by_rank_are_those_that_are_named(tmp_path: Path) -> None:
+    goal = written(tmp_path, "x.goal", GOAL)
+    written(
+        tmp_path,
+        "net.txt",
+        NS3.replace("3 1 2", "4 1 3").replace("\n2\n", "\n3\n").replace("2 25", "3 25") + "2 3 25Gbps 1us 0\n",
+    )
+    made = p4cc(
+        "import", "x.goal", "--topology", "net.txt", "--ranks", "h2", "--ranks", "h0", folder=tmp_path, env=BARE
+    )
+    assert made.returncode == 0, made.stderr
+    ran = Ran(run_scenario(RunRequest(tmp_path / "x.yaml", out=tmp_path / "out", figures=False)))
+    assert ran.table("flows").select("src", "dst").rows() == [("h2", "h0")]
+    network = tmp_path / "net.txt"
+    wrong: list[tuple[Path, ImportOptions, str]] = [
+        (goal, ImportOptions(ranks=("h*",)), "names hosts of a network, and there is none"),
+        (goal, ImportOptions(network, ("h1",)), r"x\.goal needs host 1, counted from 0"),
+        (goal, ImportOptions(network, ("y*",)), r"--ranks: no host matches 'y\*'"),
+        (goal, ImportOptions(groups=network), "is for execution traces of Chakra, and .* is a GOAL schedule"),
+        (written(tmp_path, "x.csv", TABLE), ImportOptions(network, ("h1",)), "is for files of operations"),
+    ]
+    for file, options, cause in wrong:
+        with pytest.raises(UserError, match=cause):
+            import_foreign(file, options, str)
+    config = written(tmp_path, "config.txt", "TOPOLOGY_FILE mix/fat.txt\n")
+    for option in ("--ranks", "--groups"):
+        refused = p4cc("import", str(config), option, "x.goal", folder=tmp_path, env=BARE)
+        assert f"{option}: is for flow files" in refused.stderr
+
+
+def test_a_workload_without_a_number_of_gpus_is_for_the_hosts_that_are_named(tmp_path: Path) -> None:
+    workload = written(tmp_path, "w.txt", WORKLOAD.replace(" all_gpus: 4", ""))
+    options = ImportOptions(written(tmp_path, "net.txt", SIMAI), ("h0", "h1"))
+    traffic = {"kind": "simai", "file": str(workload), "ranks": ["h0", "h1"]}
+    assert import_foreign(workload, options, str).document["traffic"] == traffic

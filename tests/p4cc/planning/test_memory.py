@@ -30,6 +30,8 @@ def planned(folder: Path, data: dict[str, Any]) -> NetworkPlan:
     [
         {"kind": "incast", "sru_bytes": 20_000},
         {"kind": "poisson", "size": SIZE, "mean_gap_ns": 2e4, "start_ns": 1_000_000, "end_ns": 3_000_000},
+        {"kind": "poisson", "size": SIZE, "mean_gap_ns": 2e4, "total_flows": 300},
+        {"kind": "closed_loop", "size": SIZE, "outstanding": 3, "total_bytes": 900_000},
         {"kind": "bursts", "senders": 2, "sru_bytes": 2_000, "load": 0.2, "end_ns": 3_000_000},
         {"kind": "rounds", "sru_bytes": 2_000, "rounds": 20, "persistent": False},
     ],

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from p4cc.errors import UserError
-from p4cc.planning.foreign import import_foreign
+from p4cc.planning.foreign import ImportOptions, import_foreign
 from p4cc.planning.htsim_flows import read_connection_matrix
 from p4cc.running.request import RunRequest
 from p4cc.running.runner import run_scenario
@@ -57,7 +57,7 @@ def test_its_permutation_of_16_hosts_runs_alike_on_its_usual_tree_and_on_a_file_
     tree.write_text(TREE_OF_16, encoding="utf-8")
     for name, network in (("usual", None), ("file", tree)):
         path = tmp_path / f"{name}.yaml"
-        path.write_text(import_foreign(matrix, network, str).text(), encoding="utf-8")
+        path.write_text(import_foreign(matrix, ImportOptions(network), str).text(), encoding="utf-8")
         flows = Ran(run_scenario(RunRequest(path, out=tmp_path / name, figures=False))).table("flows")
         assert flows.height == 16
         # 2 MB in packets of 4,096 B take 163 us at 100 Gb/s; no two flows share a host.

@@ -143,6 +143,29 @@ def test_a_call_beyond_its_limit_is_named(tmp_path: Path, place: str, body: str,
     assert not [path for path in tmp_path.glob("out/*") if path.name != MANIFEST]
 
 
+def test_a_receiver_beyond_the_limit_is_named_with_its_host(tmp_path: Path) -> None:
+    """It waits in C, where no exception reaches it."""
+    code = "import time\nfrom p4cc import ReceiverAlgorithm\n\n\nclass Mine(ReceiverAlgorithm):\n"
+    (tmp_path / "mine.py").write_text(f"{code}    def on_arrival(self, arrival): time.sleep(10**6)\n", encoding="utf-8")
+    data = scenario(
+        topology={"kind": "star", "senders": 2, "rate_bps": 10_000_000_000, "queue_capacity_pkts": 100},
+        transport={"kind": "rdma", "recovery": "selective_repeat", "rto_ns": 5_000_000},
+        switch={"program": "p4src/v1model/ack_priority.p4", "ecn_profile": "rfc3168"},
+        variants=[{"name": "Mine", "rate_control": {"name": "fixed"}, "receiver": {"python": "mine.py:Mine"}}],
+        control={"handler_limit_s": 0.5},
+    )
+    path = tmp_path / "scenario.yaml"
+    path.write_text(json.dumps(data), encoding="utf-8")
+    running = started(path)
+    try:
+        _, said = running.communicate(timeout=100)
+    finally:
+        running.kill()
+    assert running.returncode == WRONG, said
+    assert "in Mine.on_arrival, host " in said, said
+    assert " us: the call took longer than 0.5 s" in said, said
+
+
 def test_programs_that_call_p4cc_get_an_error(tmp_path: Path) -> None:
     """The process is theirs; the run ends, and the next one is as ever."""
     written(tmp_path, "in_ack", "loops", handler_limit_s=0.5)

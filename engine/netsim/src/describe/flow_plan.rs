@@ -36,6 +36,8 @@ pub(crate) struct FlowPlan {
     pub step: Option<StepMember>,
     /// The send of a job that it carries.
     pub operation: Option<u32>,
+    /// The source of a closed loop whose next flow waits for its end.
+    pub loop_source: Option<u32>,
 }
 
 impl FlowPlan {

@@ -20,7 +20,8 @@ use crate::SpecError;
 pub use crate::describe::host_spec::{HostSpec, HostWaySpec, InterfaceSpec, PairRttsSpec};
 pub use crate::describe::limits::{MAX_FAULTS, MAX_FLOW_BYTES, MAX_FLOWS, MAX_NODES, MAX_TIME_NS};
 use crate::traffic::{
-    ArrivalsSpec, BurstsSpec, CollectiveSpec, DeadlineSpec, JobSpec, PacketsSpec, PairsSpec, RoundsSpec,
+    ArrivalsSpec, BurstsSpec, ClosedLoopSpec, CollectiveSpec, DeadlineSpec, JobSpec, PacketsSpec, PairsSpec,
+    RoundsSpec,
 };
 
 /// A network and its traffic.
@@ -62,9 +63,12 @@ pub struct NetworkSpec {
     /// seed; its flows are numbered after those of arrivals.
     #[serde(default)]
     pub pairs: Vec<PairsSpec>,
-    /// Incasts at random times, drawn anew for each seed; their flows are numbered last.
+    /// Incasts at random times, drawn anew for each seed; their flows are numbered after those of pairs.
     #[serde(default)]
     pub bursts: Vec<BurstsSpec>,
+    /// Closed loops, drawn anew for each seed; their flows are numbered last.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub closed_loops: Vec<ClosedLoopSpec>,
     /// The user's packets, which belong to no flow.
     #[serde(default)]
     pub packets: Vec<PacketsSpec>,

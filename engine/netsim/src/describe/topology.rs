@@ -33,6 +33,7 @@ use crate::describe::traced::TracePlan;
 use crate::error::{SpecError, refuse};
 use crate::traffic::arrivals::ArrivalsPlan;
 use crate::traffic::bursts::BurstsPlan;
+use crate::traffic::closed_loop::ClosedLoopPlan;
 use crate::traffic::collective::CollectivePlan;
 use crate::traffic::jobs::JobsPlan;
 use crate::traffic::packets::PacketsPlan;
@@ -108,6 +109,7 @@ pub(crate) struct Topology {
     pub arrivals: Vec<ArrivalsPlan>,
     pub pairs: Vec<PairsPlan>,
     pub bursts: Vec<BurstsPlan>,
+    pub closed_loops: Vec<ClosedLoopPlan>,
     pub packets: Vec<PacketsPlan>,
     /// Hosts that keep what arrives and no flow takes.
     pub recording: Vec<u32>,
@@ -355,6 +357,7 @@ impl Topology {
         check_labels("arrivals", spec.arrivals.iter().map(|spec| spec.name.as_str()))?;
         check_labels("pairs", spec.pairs.iter().map(|spec| spec.name.as_str()))?;
         check_labels("bursts", spec.bursts.iter().map(|spec| spec.name.as_str()))?;
+        check_labels("closed_loops", spec.closed_loops.iter().map(|spec| spec.name.as_str()))?;
         let resolver = Resolver { names, algorithms: spec.sender_names().collect() };
         let mut flows = plans(&spec.flows, |i, flow| flow_plan(i, flow, &resolver))?;
         flows.sort_by_key(|flow| flow.id);
@@ -376,6 +379,7 @@ impl Topology {
         let rates: Vec<Rate> = (0..spec.hosts.len() as u32).map(of_host).map(Rate::from_bps).collect();
         self.pairs = plans(&spec.pairs, |i, pairs| PairsPlan::new(i, pairs, &rates, &resolver))?;
         self.bursts = plans(&spec.bursts, |i, bursts| BurstsPlan::new(i, bursts, &resolver))?;
+        self.closed_loops = ClosedLoopPlan::all(&spec.closed_loops, &resolver)?;
         self.packets = PacketsPlan::all(&spec.packets, &resolver)?;
         self.recording = recording(spec, &resolver)?;
         self.headers = user_headers(spec)?;
@@ -406,8 +410,11 @@ impl Topology {
     /// All flows of one run, by rising id.
     pub fn flows_of_run(&self, seed: u64) -> Result<Arc<Vec<FlowPlan>>, SpecError> {
         let is_any_read = self.reads.contains(&true);
-        let is_any_drawn = !(self.arrivals.is_empty() && self.pairs.is_empty() && self.bursts.is_empty());
-        if !is_any_drawn && !is_any_read && self.interfaces.is_plain() {
+        let is_none_drawn = self.arrivals.is_empty()
+            && self.pairs.is_empty()
+            && self.bursts.is_empty()
+            && self.closed_loops.is_empty();
+        if is_none_drawn && !is_any_read && self.interfaces.is_plain() {
             return Ok(self.flows.clone());
         }
         let mut flows = self.flows.to_vec();
@@ -419,6 +426,9 @@ impl Topology {
         }
         for bursts in &self.bursts {
             flows.extend(bursts.draw(seed, next_id(&flows)?)?);
+        }
+        for closed_loop in &self.closed_loops {
+            flows.extend(closed_loop.draw(seed, next_id(&flows)?)?);
         }
         next_id(&flows)?;
         for flow in flows.iter_mut().filter(|flow| self.reads[flow.algorithm as usize]) {

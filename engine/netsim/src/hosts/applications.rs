@@ -1,5 +1,5 @@
 //! Applications that tie flows together: rounds of requests and answers, steps of collectives, operations of
-//! jobs.
+//! jobs, closed loops.
 
 use std::collections::VecDeque;
 
@@ -8,6 +8,7 @@ use p4cc_units::Time;
 use crate::context::Context;
 use crate::describe::{FlowPlan, RoundMember, StepMember, Topology};
 use crate::events::Timer;
+use crate::traffic::closed_loop::ClosedLoops;
 use crate::traffic::collective::Collective;
 use crate::traffic::jobs::Event;
 use crate::traffic::jobs::run::{Jobs, Step};
@@ -18,6 +19,7 @@ pub(crate) struct Applications {
     pub rounds: Vec<Rounds>,
     pub collectives: Vec<Collective>,
     pub jobs: Jobs,
+    closed_loops: ClosedLoops,
 }
 
 /// Schedules that a flow's application acts.
@@ -31,11 +33,12 @@ fn schedule_requests(cx: &mut Context<'_>, plans: &[FlowPlan], group: &RoundsPla
 }
 
 impl Applications {
-    pub fn new(topology: &Topology, seed: u64) -> Self {
+    pub fn new(topology: &Topology, plans: &[FlowPlan], seed: u64) -> Self {
         Self {
             rounds: topology.rounds.iter().map(|plan| Rounds::new(plan, seed)).collect(),
             collectives: topology.collectives.iter().map(Collective::new).collect(),
             jobs: Jobs::new(&topology.jobs),
+            closed_loops: ClosedLoops::new(&topology.closed_loops, plans, seed),
         }
     }
 
@@ -49,8 +52,18 @@ impl Applications {
         for (run, job) in self.collectives.iter_mut().zip(&cx.topology.collectives) {
             run.first_sends(job).into_iter().for_each(|(flow, at)| schedule(cx, plans, at, flow));
         }
+        for (flow, at) in self.closed_loops.first_flows(&cx.topology.closed_loops) {
+            schedule(cx, plans, at, flow);
+        }
         let steps = self.jobs.first_steps(&cx.topology.jobs);
         self.take_steps(cx, plans, steps);
+    }
+
+    /// A flow of a closed loop has ended: its source may start the next one.
+    pub fn on_loop(&mut self, cx: &mut Context<'_>, plans: &[FlowPlan], source: u32) {
+        if let Some((flow, at)) = self.closed_loops.on_end(source, cx.now()) {
+            schedule(cx, plans, at, flow);
+        }
     }
 
     /// A connection of a collective brought bytes to its rank, which may send its next pieces.

@@ -120,12 +120,13 @@ impl Hosts {
         }
         let counted = plans.iter().filter(|plan| plan.is_counted()).count() as u64;
         let operations = topology.jobs.operations.len() as u64;
+        let applications = Applications::new(topology, &plans, seed);
         Ok(Self {
             hosts,
             plans,
             flows,
             connections,
-            applications: Applications::new(topology, seed),
+            applications,
             actions: Actions::new(),
             progress: FlowProgress {
                 open: counted,
@@ -195,6 +196,9 @@ impl Hosts {
         self.progress.open -= u64::from(plan.is_counted());
         if plan.is_given_whole() {
             cx.note(Activity::Finish);
+        }
+        if let Some(source) = plan.loop_source {
+            self.applications.on_loop(cx, &self.plans, source);
         }
     }
 }

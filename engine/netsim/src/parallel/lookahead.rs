@@ -88,6 +88,9 @@ impl Network {
         if !self.topology.jobs.operations.is_empty() {
             return Some("operations that wait for others tie hosts together");
         }
+        if !self.topology.closed_loops.is_empty() {
+            return Some("closed loops tie flows together");
+        }
         if self.moves_flows() {
             return Some("flows move between the links of a host as they fail");
         }

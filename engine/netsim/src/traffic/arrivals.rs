@@ -4,13 +4,16 @@
 //! All flows of a run are drawn before it begins. Each source has three streams: gaps, sizes, destinations.
 //! So neither another size distribution nor another set of hosts changes when a source starts its flows.
 
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
+
 use p4cc_switch::Stream;
-use p4cc_units::Span;
+use p4cc_units::{Span, Time};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::model::{Model, check_within, model_spec};
-use super::{DeadlineSpec, SizeSpec};
+use super::model::{Ends, Model, check_within, model_spec};
+use super::{DeadlineSpec, QuantitySpec, SizeSpec};
 use crate::describe::{FlowPlan, MAX_FLOWS, MAX_TIME_NS, Resolver};
 use crate::error::{SpecError, refuse};
 use crate::random::exponential;
@@ -34,6 +37,9 @@ pub struct ArrivalsSpec {
     pub start_ns: u64,
     /// No flow starts at this time or later.
     pub end_ns: u64,
+    /// No flow starts once all sources together have offered this, either.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub quantity: Option<QuantitySpec>,
     /// Name in `algorithms`.
     pub algorithm: String,
     /// Traffic class on the wire, 0 (lowest) to 7.
@@ -48,86 +54,87 @@ pub struct ArrivalsSpec {
 #[derive(Clone, Debug)]
 pub(crate) struct ArrivalsPlan {
     model: Model,
-    /// Host indices, with names for the streams.
-    sources: Vec<(u32, String)>,
-    destinations: Vec<u32>,
+    ends: Ends,
     mean_gap: Span,
     size: SizeSpec,
+    quantity: Option<QuantitySpec>,
+}
+
+/// A source while its flows are drawn.
+struct Source {
+    host: u32,
+    others: Vec<u32>,
+    gaps: Stream,
+    sizes: Stream,
+    choices: Stream,
 }
 
 impl ArrivalsPlan {
     pub fn new(index: usize, spec: &ArrivalsSpec, resolver: &Resolver<'_>) -> Result<Self, SpecError> {
         let path = format!("arrivals[{index}]");
         let at = |key: &str| format!("{path}.{key}");
-        let hosts = |key: &str, names: &[String]| {
-            let found =
-                names.iter().enumerate().map(|(i, name)| resolver.host(&format!("{}[{i}]", at(key)), name));
-            found.collect::<Result<Vec<u32>, _>>()
-        };
-        let (sources, destinations) =
-            (hosts("sources", &spec.sources)?, hosts("destinations", &spec.destinations)?);
-        if sources.is_empty() {
-            return refuse(at("sources"), "there is none", "name at least one host");
-        }
-        for (i, &source) in sources.iter().enumerate() {
-            if destinations.iter().all(|&destination| destination == source) {
-                let cause = format!("{:?} has no other host to send to", spec.sources[i]);
-                return refuse(at("destinations"), cause, "name another host");
-            }
-        }
+        let ends = Ends::new(&path, &spec.sources, &spec.destinations, resolver)?;
         check_within(&at("mean_gap_ns"), spec.mean_gap_ns, 0.001, MAX_TIME_NS as f64)?;
         spec.size.check(&at("size"))?;
+        if let Some(quantity) = &spec.quantity {
+            quantity.check(&at("quantity"))?;
+        }
         Ok(Self {
-            sources: sources.into_iter().zip(spec.sources.iter().cloned()).collect(),
-            destinations,
+            ends,
             mean_gap: Span::from_ps((spec.mean_gap_ns * 1e3) as u64),
             size: spec.size.clone(),
+            quantity: spec.quantity,
             model: Model::new(&path, &model_spec!(spec), 0, resolver)?,
         })
     }
 
-    /// This run's flows in order of their start, numbered from `first_id`.
-    pub fn draw(&self, seed: u64, first_id: u32) -> Result<Vec<FlowPlan>, SpecError> {
-        let mut flows = Vec::new();
-        for (source, name) in &self.sources {
-            self.draw_source(seed, *source, name, &mut flows)?;
+    fn source(&self, seed: u64, host: u32, name: &str) -> Source {
+        let stream = |what: &str| Stream::named(seed, &format!("arrivals.{}.{name}.{what}", self.model.name));
+        Source {
+            host,
+            others: self.ends.others(host),
+            gaps: stream("gaps"),
+            sizes: stream("sizes"),
+            choices: stream("destinations"),
         }
-        // Sources stand in the order of the description, so flows of one instant keep it.
-        flows.sort_by_key(|flow| flow.start);
-        for (flow, id) in flows.iter_mut().zip(first_id..) {
-            flow.id = id;
-        }
-        Ok(flows)
     }
 
-    fn draw_source(
-        &self,
-        seed: u64,
-        source: u32,
-        name: &str,
-        flows: &mut Vec<FlowPlan>,
-    ) -> Result<(), SpecError> {
-        let stream = |what: &str| Stream::named(seed, &format!("arrivals.{}.{name}.{what}", self.model.name));
-        let (mut gaps, mut sizes, mut choices) = (stream("gaps"), stream("sizes"), stream("destinations"));
-        let others: Vec<u32> =
-            self.destinations.iter().copied().filter(|&destination| destination != source).collect();
-        let mut now = self.model.start;
-        loop {
-            now += exponential(&mut gaps, self.mean_gap);
-            if now >= self.model.end {
-                return Ok(());
+    /// This run's flows in order of their start, numbered from `first_id`: those of one instant in the order
+    /// of their sources.
+    pub fn draw(&self, seed: u64, first_id: u32) -> Result<Vec<FlowPlan>, SpecError> {
+        let mut sources: Vec<Source> =
+            self.ends.sources.iter().map(|(host, name)| self.source(seed, *host, name)).collect();
+        let mut due = BinaryHeap::with_capacity(sources.len());
+        let wait = |due: &mut BinaryHeap<_>, source: &mut Source, place: usize, now: Time| {
+            let next = now + exponential(&mut source.gaps, self.mean_gap);
+            if next < self.model.end {
+                due.push(Reverse((next, place)));
+            }
+        };
+        for (place, source) in sources.iter_mut().enumerate() {
+            wait(&mut due, source, place, self.model.start);
+        }
+        let (mut flows, mut left) = (Vec::new(), self.quantity);
+        while let Some(Reverse((now, place))) = due.pop() {
+            if left.is_some_and(QuantitySpec::is_used_up) {
+                break;
             }
             if flows.len() >= MAX_FLOWS {
                 let cause = format!("more than {MAX_FLOWS} flows arrive until {} ns", self.model.end.as_ns());
                 return refuse(&self.model.path, cause, "end earlier, or let fewer flows arrive");
             }
+            let source = &mut sources[place];
+            let size = self.size.draw(&mut source.sizes);
             flows.push(FlowPlan {
-                src: source,
-                dst: others[choices.below(others.len() as u64) as usize],
-                size_bytes: Some(self.size.draw(&mut sizes)),
+                id: first_id + flows.len() as u32,
+                src: source.host,
+                dst: source.others[source.choices.below(source.others.len() as u64) as usize],
+                size_bytes: Some(left.as_mut().map_or(size, |left| left.take(size))),
                 start: now,
                 ..self.model.template.clone()
             });
+            wait(&mut due, source, place, now);
         }
+        Ok(flows)
     }
 }

@@ -78,6 +78,46 @@ impl Model {
     }
 }
 
+/// Hosts that send, and those that each flow's destination is drawn from.
+#[derive(Clone, Debug)]
+pub(super) struct Ends {
+    /// Host indices, with names for the streams.
+    pub sources: Vec<(u32, String)>,
+    destinations: Vec<u32>,
+}
+
+impl Ends {
+    /// The hosts of the model at `path`; each source has another host to send to.
+    pub fn new(
+        path: &str,
+        sources: &[String],
+        destinations: &[String],
+        resolver: &Resolver<'_>,
+    ) -> Result<Self, SpecError> {
+        let hosts = |key: &str, names: &[String]| {
+            let found =
+                names.iter().enumerate().map(|(i, name)| resolver.host(&format!("{path}.{key}[{i}]"), name));
+            found.collect::<Result<Vec<u32>, _>>()
+        };
+        let (found, destinations) = (hosts("sources", sources)?, hosts("destinations", destinations)?);
+        if found.is_empty() {
+            return refuse(format!("{path}.sources"), "there is none", "name at least one host");
+        }
+        for (source, name) in found.iter().zip(sources) {
+            if destinations.iter().all(|destination| destination == source) {
+                let cause = format!("{name:?} has no other host to send to");
+                return refuse(format!("{path}.destinations"), cause, "name another host");
+            }
+        }
+        Ok(Self { sources: found.into_iter().zip(sources.iter().cloned()).collect(), destinations })
+    }
+
+    /// Destinations of a source.
+    pub fn others(&self, source: u32) -> Vec<u32> {
+        self.destinations.iter().copied().filter(|&destination| destination != source).collect()
+    }
+}
+
 /// Checks a number of a description against its bounds.
 pub(super) fn check_within(path: &str, value: f64, min: f64, max: f64) -> Result<(), SpecError> {
     if (min..=max).contains(&value) {

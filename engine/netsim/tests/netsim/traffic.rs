@@ -1,7 +1,9 @@
 //! Traffic models in whole runs: rounds keep their barrier, arrivals their rate, mixes their packets.
 
 use p4cc_netsim::spec::FlowSpec;
-use p4cc_netsim::traffic::{ArrivalsSpec, BurstsSpec, DeadlineSpec, RoundsSpec, SizeSpec};
+use p4cc_netsim::traffic::{
+    ArrivalsSpec, BurstsSpec, ClosedLoopSpec, DeadlineSpec, QuantitySpec, RoundsSpec, SizeSpec,
+};
 use p4cc_netsim::{Network, NetworkSpec, Results, RunOptions};
 use p4cc_units::Time;
 use proptest::prelude::*;
@@ -76,6 +78,7 @@ fn arrivals(sources: u32, mean_gap_ns: f64, end_ns: u64) -> ArrivalsSpec {
         size: SizeSpec::Uniform { min_bytes: 2_000, max_bytes: 50_000 },
         start_ns: 0,
         end_ns,
+        quantity: None,
         algorithm: "sender".to_owned(),
         priority: 0,
         deadline: Some(DeadlineSpec { offset_ns: 300_000, exp_mean_ns: 100_000, ..DeadlineSpec::default() }),
@@ -446,4 +449,41 @@ fn bursts_are_incasts_of_distinct_hosts() {
     let fewer = finish(&mut network(&|one| one.senders = 1).fork(4).expect("few flows"));
     let times: Vec<_> = starts.iter().step_by(5).copied().collect();
     assert_eq!(integers(&fewer, "flows", "start_ns"), times);
+}
+
+/// docs/algorithms/traffic.md#closed-loop: what is offered is the quantity, and each flow after the first
+/// ones of a source starts a think time after an earlier one has ended.
+#[test]
+fn a_closed_loop_thinks_between_flows_and_offers_its_quantity() {
+    let closed_loop = ClosedLoopSpec {
+        name: "loop".to_owned(),
+        sources: vec!["h1".to_owned(), "h2".to_owned()],
+        destinations: vec!["h0".to_owned()],
+        outstanding: 2,
+        size: SizeSpec::Uniform { min_bytes: 1_000, max_bytes: 9_000 },
+        quantity: QuantitySpec::Bytes { bytes: 300_001 },
+        think_ns: 7_000,
+        constant_think: true,
+        start_ns: 500,
+        start_jitter_ns: 0,
+        algorithm: "sender".to_owned(),
+        priority: 0,
+        deadline: None,
+    };
+    let network = star(3, |spec| spec.closed_loops.push(closed_loop.clone()));
+    let results = finish(&mut network.fork(2).expect("few flows"));
+    let column = |name: &str| integers(&results, "flows", name);
+    let (sizes, starts, ends) = (column("size_bytes"), column("start_ns"), column("finish_ns"));
+    let sources = texts(&results, "flows", "src");
+    for (host, share) in [("h1", 150_001), ("h2", 150_000)] {
+        let of_host = |values: &[i64]| -> Vec<i64> {
+            values.iter().zip(&sources).filter(|(_, src)| *src == host).map(|(value, _)| *value).collect()
+        };
+        assert_eq!(of_host(&sizes).iter().sum::<i64>(), share);
+        let (mut starts, mut ends) = (of_host(&starts), of_host(&ends));
+        starts.sort_unstable();
+        ends.sort_unstable();
+        assert_eq!(starts[..2], [500, 500]);
+        assert!(starts[2..].iter().zip(&ends).all(|(start, end)| start - end == 7_000));
+    }
 }

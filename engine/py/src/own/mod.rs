@@ -15,6 +15,7 @@ pub(crate) mod maths;
 mod rate;
 mod receiver;
 pub(crate) mod script;
+mod scripted_receiver;
 mod slow_start;
 mod window;
 
@@ -23,4 +24,5 @@ pub(crate) use algorithm::{OwnAlgorithm, brought};
 pub(crate) use failures::{Failure, Failures};
 pub(crate) use rate::RateBase;
 pub(crate) use receiver::{Arrival, ReceiverBase};
+pub(crate) use scripted_receiver::ScriptedReceiver;
 pub(crate) use window::WindowBase;
