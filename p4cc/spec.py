@@ -1097,7 +1097,7 @@ class SwitchSpec(TypedDict):
     cpu_port: NotRequired[int | None]
     """Port of the controller, if there is one."""
     deflect_on_drop: NotRequired[bool]
-    """A packet of a v1model program whose queue is full runs through ingress once more."""
+    """A packet of a v1model or T2NA program whose queue is full runs through ingress once more."""
     device_id: int
     """P4Runtime's device id, unique."""
     drop_port: NotRequired[int]

@@ -122,7 +122,9 @@ def _run(target: Target, arch: str, options: argparse.Namespace) -> int:
             ptf_ports = ["-P", "nn", "--device-socket", f"0-{{{','.join(map(str, PORTS))}}}@{address}"]
         if arch == "tna":
             switch_ports += CELLS
-        elif target.deflects:
+        # The chip deflects to port 0, which leads back if it is none of the switch's; on nanomsg it is one.
+        deflects = target.deflects and (arch != "tna" or platform == "veth")
+        if deflects:
             switch_ports.append("--deflect-on-drop")
         grpc_port, thrift_port = _free_port(), _free_port()
         command = target.command(
@@ -136,6 +138,7 @@ def _run(target: Target, arch: str, options: argparse.Namespace) -> int:
             "queue_cli": "|".join(target.queue_command(thrift_port)),
             "target": target.name,
             "arch": arch,
+            "deflects": "yes" if deflects else "no",
         }
         return _ptf(ptf_ports, parameters, tests, folder)
 

@@ -28,7 +28,7 @@ class Target:
     architectures: tuple[str, ...] = ("v1model",)
     """Whose programs it runs."""
     deflects: bool = False
-    """A v1model program may trim what finds its queue full (docs/algorithms/trimming.md#deflection)."""
+    """A program may trim what finds its queue full (docs/algorithms/trimming.md#deflection)."""
 
     def program(self, name: str) -> str:
         """Where a program of this target is: beside this Python, or on PATH; raises UserError."""

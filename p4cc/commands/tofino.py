@@ -19,7 +19,7 @@ from p4cc.commands.program import Defines, IncludeDirs
 from p4cc.exit_codes import DIFFERS
 from p4cc.running.bars import counted
 from p4cc.tofino.compiler import Chip, Job, Options, find_compiler
-from p4cc.tofino.report import Outcome, compile_all, find_programs
+from p4cc.tofino.report import Outcome, compile_all, find_programs, is_for
 from p4cc.tofino.table import COLUMNS, LEGEND, OF_THE_RUN, as_markdown, as_records, failures, rows, sizes
 
 INTERRUPTED = 130
@@ -66,7 +66,8 @@ def tofino_report(
     * `p4cc tofino-report p4src/tna --markdown`
     """
     chips = tuple(dict.fromkeys(chip or tuple(Chip)))
-    wanted = [Job(program, one) for program in find_programs(programs or ()) for one in chips]
+    found = find_programs(programs or ())
+    wanted = [Job(program, one) for program in found for one in chips if chip or is_for(program, one)]
     compiler = find_compiler(p4c, chips)
     options = Options(tuple(include or ()), tuple(define or ()), limit)
     try:

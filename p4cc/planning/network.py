@@ -71,6 +71,9 @@ if TYPE_CHECKING:
     from topos import Ideal
     from topos.host_ways import Way
 
+PORTS_OF_PIPE = 128
+"""Numbers of ports that each pipe of a Tofino has."""
+
 MAX_PAIR_GROUPS = 2_048
 """Groups of hosts between which `base_rtt: pair` has a time for each pair: 4 million numbers."""
 
@@ -102,11 +105,19 @@ class NetworkPlan:
 
 
 def _check_deflection(case: Case, topology: Topology, schema_of: Callable[[str], P4Schema]) -> None:
-    """Only v1model has the extension (docs/algorithms/trimming.md#deflection)."""
-    others = [name for name in topology.switch_names if schema_of(name).arch != "v1model"]
-    if case.scenario.switch.deflect_on_drop and others:
-        cause = f"the program of {others[0]} is for {schema_of(others[0]).arch}, and only v1model has this extension"
-        raise PlannerError("deflect_on_drop", cause, "run a program for v1model, or remove deflect_on_drop")
+    """v1model has the extension, Tofino 2 a looped port in each pipe (docs/algorithms/trimming.md)."""
+    if not case.scenario.switch.deflect_on_drop:
+        return
+    for name in topology.switch_names:
+        arch = schema_of(name).arch
+        if arch not in {"v1model", "t2na"}:
+            cause = f"the program of {name} is for {arch}, and only v1model and t2na deflect by this setting"
+            raise PlannerError("deflect_on_drop", cause, "run a program for v1model or t2na, or remove deflect_on_drop")
+        linked = [port.number for port in topology.ports[name] if port.number % PORTS_OF_PIPE == 0]
+        if arch == "t2na" and linked:
+            cause = f"port {linked[0]} of {name} has a link, and the chip deflects to the first port of a pipe"
+            remedy = f"connect fewer hosts and switches to {name}, or number its ports otherwise"
+            raise PlannerError("deflect_on_drop", cause, remedy)
 
 
 def plan_case(

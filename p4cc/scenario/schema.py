@@ -203,8 +203,9 @@ class AnyProgramSettings(Model):
     )
     deflect_on_drop: bool = Field(
         default=False,
-        description="v1model only: a packet whose queue is full runs through ingress once more with instance_type 9, "
-        "where the program may truncate it and choose another queue (`trim.p4`).",
+        description="A packet whose queue is full runs through ingress once more, where the program may truncate it "
+        "and choose another queue (`trim.p4`). v1model: with instance_type 9. T2NA: packets for which the program "
+        "sets deflect_on_drop go through port 0 of their pipe, which leads back to ingress.",
     )
     queue_capacity_bytes: Annotated[int, Field(ge=1, le=2**40)] | None = Field(
         default=None,

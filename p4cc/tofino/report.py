@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor, as_completed
 from dataclasses import dataclass
@@ -9,8 +10,10 @@ from pathlib import Path
 
 from p4cc.bundled import P4SRC
 from p4cc.errors import UserError
-from p4cc.tofino.compiler import Compilation, Compiler, Job, Options
+from p4cc.tofino.compiler import Chip, Compilation, Compiler, Job, Options
 from p4cc.tofino.usage import Usage, read_usage
+
+_T2NA = re.compile(r"^\s*#\s*include\s*[<\"]t2na\.p4", re.MULTILINE)
 
 PROGRAMS = P4SRC / "tna"
 """Our own programs for Tofino."""
@@ -47,6 +50,12 @@ def find_programs(given: Sequence[Path]) -> list[Path]:
             )
         paths.extend(programs)
     return list(dict.fromkeys(paths))
+
+
+def is_for(program: Path, chip: Chip) -> bool:
+    """Whether a program is for this chip: T2NA is the architecture of Tofino 2 alone."""
+    text = program.read_text(encoding="utf-8", errors="replace")
+    return chip is Chip.TOFINO2 or not _T2NA.search(text)
 
 
 def compile_all(

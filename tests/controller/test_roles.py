@@ -107,7 +107,7 @@ def test_a_role_is_one_tables_alone(tmp_path: Path) -> None:
             found(tmp_path, twice)
 
 
-@pytest.mark.parametrize("name", ["ecn_dual", "ecn_red", "int_hpcc", "ack_priority", "d3", "rcp"])
+@pytest.mark.parametrize("name", ["ecn_dual", "ecn_red", "int_hpcc", "ack_priority", "d3", "rcp", "trim"])
 def test_bfrt_and_p4info_say_the_same(name: str) -> None:
     compiled = compile_program(ROOT / "p4src" / "tna" / f"{name}.p4")
     by_p4info = roles_of(load_pipeline(compiled.p4info_bytes(), compiled.device_config()).schema)

@@ -7,7 +7,7 @@ use p4cc_exec::State;
 use p4cc_ir::Program;
 use p4cc_p4runtime::errors::Failure;
 use p4cc_switch::chip::Chip;
-use p4cc_switch::{ReplicationEngine, Switch};
+use p4cc_switch::{PortConfig, ReplicationEngine, Switch};
 use p4cc_units::Time;
 
 use crate::fields::{GivenField, GivenKey};
@@ -174,6 +174,7 @@ pub struct Before {
     states: Vec<State>,
     pre: ReplicationEngine,
     chip: Chip,
+    ports: Vec<PortConfig>,
     kept: DeviceState,
 }
 
@@ -223,6 +224,7 @@ impl<'a> Target<'a> {
                 .collect(),
             pre: self.switch.observation().pre().clone(),
             chip: self.switch.observation().chip().clone(),
+            ports: self.switch.config().ports.clone(),
             kept: self.kept.clone(),
         }
     }
@@ -236,7 +238,27 @@ impl<'a> Target<'a> {
         }
         *self.switch.control().pre_mut() = before.pre;
         *self.switch.control().chip_mut() = before.chip;
+        before.ports.iter().for_each(|port| self.restore_port(port));
         *self.kept = before.kept;
+    }
+
+    /// Rate of a port, order and greatest rates of its queues.
+    fn restore_port(&mut self, old: &PortConfig) {
+        let ports = &self.switch.config().ports;
+        let Some(now) = ports.iter().find(|port| port.port == old.port).copied() else { return };
+        let mut control = self.switch.control();
+        if now.rate != old.rate {
+            control.set_port_rate(old.port, old.rate);
+        }
+        if now.scheduler != old.scheduler {
+            let done = control.set_scheduler(old.port, old.scheduler);
+            debug_assert!(done.is_ok(), "{done:?}");
+        }
+        for (queue, (now, old_rate)) in (0..).zip(now.shapers.iter().zip(old.shapers)) {
+            if *now != old_rate {
+                control.set_queue_shaper(old.port, Some(queue), old_rate);
+            }
+        }
     }
 }
 

@@ -44,7 +44,7 @@ impl Command {
         let words: Vec<&str> = self.0.iter().map(String::as_str).collect();
         match words.as_slice() {
             ["deflect", pipe, port, queue] => {
-                let to = Deflection { port: small(port)?, queue: small(queue)? };
+                let to = Deflection { port: small(port)?, queue: small(queue)?, enabled: true };
                 told(switch.control().chip_mut().set_deflection(small(pipe)? as u8, Some(to)))
             }
             ["capacity", port, packets] => {

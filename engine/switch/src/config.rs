@@ -186,7 +186,7 @@ impl SchedulerConfig {
         self.levels.is_sorted_by(|lower, higher| lower < higher)
     }
 
-    fn check(&self, place: &str) -> Result<(), ConfigError> {
+    pub(crate) fn check(&self, place: &str) -> Result<(), ConfigError> {
         if let Some(level) = self.levels.iter().find(|level| usize::from(**level) >= PRIORITIES) {
             let cause = format!("level {level} is out of range");
             return Err(ConfigError::new(format!("{place}.levels"), cause, "give levels from 0 to 7"));
@@ -285,7 +285,8 @@ pub struct SwitchConfig {
     /// be one more is dropped and counted ([`crate::DropCause::PassLimit`]).
     pub pass_limit: u32,
     /// Of v1model, p4cc's extension: a packet whose queue is full runs through ingress once more, which may
-    /// cut it and choose another queue (docs/algorithms/trimming.md#deflection).
+    /// cut it and choose another queue (docs/algorithms/trimming.md#deflection). Of TNA and T2NA: pipes
+    /// deflect to the first queue of their first port until the control plane says otherwise.
     pub deflect_on_drop: bool,
 }
 

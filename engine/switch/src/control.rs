@@ -7,7 +7,7 @@ use p4cc_units::Rate;
 
 use crate::arch::Program;
 use crate::chip::Chip;
-use crate::config::{ConfigError, ExecChoice, PortConfig, ShaperConfig};
+use crate::config::{ConfigError, ExecChoice, PRIORITIES, PortConfig, SchedulerConfig, ShaperConfig};
 use crate::counters::DropCause;
 use crate::pre::ReplicationEngine;
 use crate::switch::{Switch, set_watch};
@@ -101,9 +101,26 @@ impl<'s> Control<'s> {
     ) -> bool {
         let least = Rate::from_bps(1);
         let shaper = shaper.map(|shaper| ShaperConfig { rate: shaper.rate.max(least), ..shaper });
-        let Some(index) = self.switch.core.tm.port(port) else { return false };
+        let config = self.switch.core.config.ports.iter_mut().find(|other| other.port == port);
+        let (Some(index), Some(config)) = (self.switch.core.tm.port(port), config) else { return false };
+        for at in priority.map_or(0..PRIORITIES, |at| usize::from(at)..usize::from(at) + 1) {
+            config.shapers[at.min(PRIORITIES - 1)] = shaper;
+        }
         self.switch.core.tm.set_shaper(index, priority, shaper);
         true
+    }
+
+    /// Sets in which order a port's queues send; turns begin anew. False if there is no such port.
+    ///
+    /// # Errors
+    /// A level, a weight or the quantum is out of range.
+    pub fn set_scheduler(&mut self, port: u32, scheduler: SchedulerConfig) -> Result<bool, ConfigError> {
+        scheduler.check("scheduler")?;
+        let config = self.switch.core.config.ports.iter_mut().find(|other| other.port == port);
+        let (Some(index), Some(config)) = (self.switch.core.tm.port(port), config) else { return Ok(false) };
+        config.scheduler = scheduler;
+        self.switch.core.tm.set_scheduler(index, &scheduler);
+        Ok(true)
     }
 
     /// Sets how many packets a queue of a port holds, or each if no priority
@@ -225,7 +242,8 @@ impl<'s> Control<'s> {
             self.switch.core.trace.dropped(None, DropCause::NoPipeline, waiting);
         }
         self.switch.core.pre = ReplicationEngine::default();
-        *self.switch.core.chip = Chip::new(self.switch.core.config.seed, self.switch.core.config.device_id);
+        let config = &self.switch.core.config;
+        *self.switch.core.chip = Chip::new(config.seed, config.device_id, config.deflect_on_drop);
         self.switch.core.digests.clear();
         self.switch.program = None;
     }

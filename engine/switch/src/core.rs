@@ -161,7 +161,7 @@ impl Core {
             tm: TrafficManager::new(&config.ports, config.buffer.as_ref()),
             unqueued: VecDeque::new(),
             pre: ReplicationEngine::default(),
-            chip: Box::new(Chip::new(config.seed, config.device_id)),
+            chip: Box::new(Chip::new(config.seed, config.device_id, config.deflect_on_drop)),
             random: Stream::named(config.seed, &format!("switch.{}", config.device_id)),
             counters: SwitchCounters::default(),
             packet_ins: VecDeque::new(),

@@ -65,8 +65,9 @@ pub use self::arch::Workspace;
 pub use self::core::{MAX_CONTROLLER_QUEUE, MAX_LOG_LINES};
 pub use chip::Chip;
 pub use config::{
-    BufferConfig, ConfigError, DEFAULT_PASS_LIMIT, ExecChoice, MAX_PASS_LIMIT, NATIVE_AFTER_PACKETS,
-    PortConfig, QdepthUnit, RoundUnit, SchedulerConfig, ShaperConfig, SwitchConfig, TimestampUnit,
+    BufferConfig, ConfigError, DEFAULT_PASS_LIMIT, ExecChoice, MAX_PASS_LIMIT, MAX_WEIGHT,
+    NATIVE_AFTER_PACKETS, PortConfig, QdepthUnit, RoundUnit, SchedulerConfig, ShaperConfig, SwitchConfig,
+    TimestampUnit,
 };
 pub use control::Control;
 pub use counters::{DropCause, Drops, PauseCounters, PortCounters, QueueCounters, SwitchCounters};

@@ -4,8 +4,11 @@
 use p4cc_units::{Bytes, Rate, Span, Time};
 
 use crate::DropCause;
-use crate::config::{MAX_PORTS, MAX_QUEUE_PKTS, PRIORITIES, PortConfig, QdepthUnit, ShaperConfig};
+use crate::config::{
+    MAX_PORTS, MAX_QUEUE_PKTS, PRIORITIES, PortConfig, QdepthUnit, SchedulerConfig, ShaperConfig,
+};
 use crate::tm::{PortIndex, TrafficManager, queue_of};
+use crate::tm_schedule::Turns;
 use crate::tm_state::{QueueRate, link_bytes};
 
 /// Most time that a queue with a rate makes up for when its port was looked at late.
@@ -74,6 +77,13 @@ impl<T> TrafficManager<T> {
     /// sends at most; none for as many as the link takes.
     pub(crate) fn set_shaper(&mut self, port: PortIndex, priority: Option<u8>, shaper: Option<ShaperConfig>) {
         self.set_queue_rate(port, priority, shaper.map_or(QueueRate::Link, |shaper| QueueRate::of(&shaper)));
+    }
+
+    /// Sets in which order a port's queues send; turns begin anew.
+    pub(crate) fn set_scheduler(&mut self, port: PortIndex, scheduler: &SchedulerConfig) {
+        let turns = Turns::new(scheduler);
+        self.ports[port.at()].takes_turns = turns.is_some();
+        self.rest[port.at()].turns = turns;
     }
 
     fn set_queue_rate(&mut self, port: PortIndex, priority: Option<u8>, rate: QueueRate) {

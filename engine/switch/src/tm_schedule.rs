@@ -176,12 +176,32 @@ mod tests {
             quantum_bytes: 1_500,
             ..SchedulerConfig::default()
         };
-        let (mut manager, port) = manager(scheduler);
-        for nth in 0..120 {
-            fill(&mut manager, port, (nth % 3) as u8, 1, 64 + nth * 7_919 % 1_437);
+        // From the start, and set on a port whose queues had another order and sent by it.
+        for first in [scheduler, SchedulerConfig::default()] {
+            let (mut manager, port) = manager(first);
+            fill(&mut manager, port, 5, 3, 700);
+            order(&mut manager, port, 3);
+            manager.set_scheduler(port, &scheduler);
+            for nth in 0..120 {
+                fill(&mut manager, port, (nth % 3) as u8, 1, 64 + nth * 7_919 % 1_437);
+            }
+            let ours: String = order(&mut manager, port, 120).iter().map(u8::to_string).collect();
+            assert_eq!(ours, THEIRS);
         }
-        let ours: String = order(&mut manager, port, 120).iter().map(u8::to_string).collect();
-        assert_eq!(ours, THEIRS);
+    }
+
+    /// Queues that waited while their order changed take turns from then on, and go by their numbers again.
+    #[test]
+    fn an_order_that_changes_counts_for_what_waits() {
+        let (mut manager, port) = manager(SchedulerConfig::default());
+        for queue in [0, 1] {
+            fill(&mut manager, port, queue, 4, 1_500);
+        }
+        assert_eq!(order(&mut manager, port, 1), [1]);
+        manager.set_scheduler(port, &SchedulerConfig { levels: ALL_EQUAL, ..SchedulerConfig::default() });
+        assert_eq!(order(&mut manager, port, 4), [0, 1, 0, 1]);
+        manager.set_scheduler(port, &SchedulerConfig::default());
+        assert_eq!(order(&mut manager, port, 3), [1, 0, 0]);
     }
 
     #[test]

@@ -199,8 +199,10 @@ fn warn_of_deflection(is_asked: bool, shared: &Shared) {
     let switch = shared.switch.lock();
     let Some(pipeline) = switch.observation().pipeline() else { return };
     let of = &pipeline.program().architecture;
-    if is_asked && !matches!(of, p4cc_ir::Architecture::V1Model(_)) {
-        tracing::warn!("--deflect-on-drop has no effect: it applies only to programs for v1model");
+    if is_asked && !matches!(of, p4cc_ir::Architecture::V1Model(_) | p4cc_ir::Architecture::Tna(_)) {
+        tracing::warn!(
+            "--deflect-on-drop has no effect: it applies only to programs for v1model, TNA and T2NA"
+        );
     }
 }
 

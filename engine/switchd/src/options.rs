@@ -254,7 +254,9 @@ pub struct Links {
     #[arg(long, value_name = "N", default_value_t = DEFAULT_PASS_LIMIT, value_parser = clap::value_parser!(u32).range(1..=i64::from(MAX_PASS_LIMIT)))]
     pub pass_limit: u32,
     /// A packet of a v1model program whose queue is full runs through ingress once
-    /// more with instance_type 9; the program may truncate it and choose another queue
+    /// more with instance_type 9; the program may truncate it and choose another queue.
+    /// TNA and T2NA: packets for which the program sets deflect_on_drop go to port 0 of
+    /// their pipe, until BF Runtime names another (tm.pipe.cfg)
     #[arg(long)]
     pub deflect_on_drop: bool,
     /// Seed of the program's random numbers

@@ -180,6 +180,14 @@ def test_a_row_for_each_program_and_chip(driver: Path, tmp_path: Path) -> None:
     assert "512, 768 and 2,048 bits of PHV" in done.stdout
 
 
+def test_a_program_for_tofino_2_is_compiled_for_it_alone(driver: Path, tmp_path: Path) -> None:
+    both, one = program(tmp_path, "both.p4", "#include <tna.p4>\n"), program(tmp_path, "one.p4", "#include <t2na.p4>\n")
+    done = report("--p4c", driver, both, one)
+    assert [row[:2] for row in rows(done.stdout)] == [["both", "Tofino 1"], ["both", "Tofino 2"], ["one", "Tofino 2"]]
+    asked = report("--p4c", driver, one, "--chip", "tofino")
+    assert [row[:2] for row in rows(asked.stdout)] == [["one", "Tofino 1"]]
+
+
 def test_the_driver_is_asked_for_reports_and_gets_the_folders_to_search(driver: Path, tmp_path: Path) -> None:
     one = program(tmp_path, "one.p4")
     kept = tmp_path / "kept"

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 TRIM, UNAWARE = "v1model/trim", "v1model/ack_priority"
+TOFINO = "tna/trim"
 SENDERS, PACKETS, RATE_BPS, RTT_NS = 3, 200, 10_000_000_000, 4_000
 LEAST_NS = SENDERS * PACKETS * 1_064 * 8e9 / RATE_BPS
 """What the line of the receiver needs for all packets once."""
@@ -85,8 +86,21 @@ def test_a_program_that_knows_no_deflection_runs_as_without(tmp_path: Path) -> N
 
 
 def test_other_architectures_are_refused(tmp_path: Path) -> None:
-    with pytest.raises(UserError, match=r"deflect_on_drop.*is for tna, and only v1model"):
+    with pytest.raises(UserError, match=r"deflect_on_drop.*is for tna, and only v1model and t2na"):
         overload(tmp_path, "tna/ack_priority", deflects=True)
+
+
+def test_a_link_at_the_port_that_leads_back_is_refused(tmp_path: Path) -> None:
+    data = scenario(
+        topology={"kind": "star", "senders": 130},
+        switch={"program": f"p4src/{TOFINO}.p4", "deflect_on_drop": True},
+        traffic={"kind": "incast", "sru_bytes": 1_000},
+        transport={"kind": "rdma"},
+        variants=[{"name": "fixed", "rate_control": {"name": "fixed", "rate_mbps": 1_000}}],
+        stop_ns=1_000_000,
+    )
+    with pytest.raises(UserError, match="port 128 of s1 has a link"):
+        run(tmp_path, data)
 
 
 def test_labs_pass_the_option_on(tmp_path: Path) -> None:

@@ -1,10 +1,12 @@
-//! The traffic manager: rates of ports and queues, and its counters. What the switch has no counterpart of is
-//! kept and read back; what would have to shape and cannot is refused.
+//! The traffic manager: rates of ports and queues, the order of queues, where refused packets go, and its
+//! counters. What the switch has no counterpart of is kept and read back; what would have to shape and cannot
+//! is refused.
 
 use std::collections::BTreeSet;
 
 use p4cc_p4runtime::errors::Failure;
-use p4cc_switch::ShaperConfig;
+use p4cc_switch::chip::{Deflection, PIPES};
+use p4cc_switch::{MAX_WEIGHT, SchedulerConfig, ShaperConfig};
 use p4cc_units::Rate;
 
 use super::device::chip_of;
@@ -16,6 +18,8 @@ use crate::target::{ALL_PIPES, Target};
 
 /// Queues of a port here.
 const QUEUES: u32 = 8;
+/// Ports of a pipe that have queues.
+const PORTS_OF_A_PIPE: u32 = 72;
 
 /// The rule of a table of the traffic manager, by its name without the chip's prefix; none of what is not
 /// done.
@@ -24,7 +28,9 @@ pub fn rule(name: &str) -> Option<Rule> {
     let with = |effect| Rule { effect, ..KEPT };
     Some(match name {
         "tm.port.sched_cfg" | "tm.port.sched_shaping" => with(shape_port),
-        "tm.queue.sched_cfg" | "tm.queue.sched_shaping" => with(shape_queue),
+        "tm.queue.sched_cfg" => Rule { effect: configure_queue, ..read_only(queue_order) },
+        "tm.queue.sched_shaping" => with(shape_queue),
+        "tm.pipe.cfg" => Rule { effect: configure_pipe, ..read_only(pipe_layout) },
         "tm.port.cfg" => read_only(port_layout),
         "tm.queue.map" => read_only(queue_layout),
         "tm.counter.eg_port" => Rule { effect: clear_counter, ..read_only(port_counter) },
@@ -45,7 +51,6 @@ pub fn rule(name: &str) -> Option<Rule> {
         | "tm.queue.cfg"
         | "tm.queue.color"
         | "tm.queue.buffer"
-        | "tm.pipe.cfg"
         | "tm.pipe.multicast_fifo"
         | "tm.pipe.sched_cfg"
         | "tm.l1_node.sched_cfg"
@@ -109,7 +114,7 @@ struct GreatestRate {
     unit: String,
     /// Packets, or kbit, a second.
     rate: u64,
-    /// Packets, or kbit.
+    /// Packets, or bytes.
     burst: u64,
 }
 
@@ -168,6 +173,149 @@ fn speed_of(target: &Target<'_>, port: u32) -> Rate {
     written.or_else(started).unwrap_or(Rate::from_bps(0))
 }
 
+/// Level and share of a queue, then whether it has a greatest rate.
+fn configure_queue(target: &mut Target<'_>, change: &Change<'_>) -> Result<(), Failure> {
+    let (port, queue) = queue_of(target, change.table, change.key)?;
+    let before = scheduler_of(target, port);
+    let mut after = before;
+    let (at, usual) = ((queue % QUEUES) as usize, SchedulerConfig::default());
+    let (priority, weight) = (id_of(change.table, "max_priority"), id_of(change.table, "dwrr_weight"));
+    match change.new {
+        None => (after.levels[at], after.weights[at]) = (usual.levels[at], usual.weights[at]),
+        Some(new) => {
+            if change.given.contains(&priority) {
+                after.levels[at] = level_of(new.text(priority));
+            }
+            if change.given.contains(&weight) {
+                after.weights[at] = weight_of(change.table, new.number(weight))?;
+            }
+        }
+    }
+    // Turns begin anew by a change, so there is none where nothing changes.
+    if after != before {
+        let set = target.switch.control().set_scheduler(port, after);
+        set.map_err(|error| Failure::invalid(format!("table {}: {error}", change.table.name)))?;
+    }
+    shape_queue(target, change)
+}
+
+fn scheduler_of(target: &Target<'_>, port: u32) -> SchedulerConfig {
+    let ports = &target.switch.config().ports;
+    ports.iter().find(|of| of.port == port).map_or_else(SchedulerConfig::default, |of| of.scheduler)
+}
+
+/// A priority of the chip as a level; it names the lowest and the highest in two ways.
+fn level_of(priority: &str) -> u8 {
+    match priority {
+        "LOW" => 0,
+        "HIGH" => 7,
+        number => number.parse().unwrap_or(0),
+    }
+}
+
+fn weight_of(table: &Table, weight: u64) -> Result<u16, Failure> {
+    match u16::try_from(weight) {
+        Ok(0) => Err(Failure::unimplemented(format!(
+            "table {}: dwrr_weight 0 takes a queue out of the turns, which is not done; give 1 to {MAX_WEIGHT}",
+            table.name
+        ))),
+        Ok(weight) if weight <= MAX_WEIGHT => Ok(weight),
+        _ => Err(Failure::invalid(format!(
+            "table {}: dwrr_weight is {weight}, and the chip has 10 bits; give 1 to {MAX_WEIGHT}",
+            table.name
+        ))),
+    }
+}
+
+fn queue_order(target: &Target<'_>, table: &Table, key: &RowKey, row: &mut FixedEntry) {
+    let Ok((port, queue)) = queue_of(target, table, key) else { return };
+    let (scheduler, at) = (scheduler_of(target, port), (queue % QUEUES) as usize);
+    row.data.insert(id_of(table, "max_priority"), Value::Text(scheduler.levels[at].to_string()));
+    row.set_number(table, id_of(table, "dwrr_weight"), scheduler.weights[at].into());
+}
+
+/// The pipes that a target is for.
+fn pipes_of(target: &Target<'_>, table: &Table) -> Result<std::ops::Range<u8>, Failure> {
+    match u8::try_from(target.scope.pipe) {
+        Ok(pipe) if pipe < PIPES => Ok(pipe..pipe + 1),
+        _ if target.scope.pipe == ALL_PIPES => Ok(0..PIPES),
+        _ => Err(Failure::invalid(format!(
+            "table {}: there is no pipe {}; give 0 to {}",
+            table.name,
+            target.scope.pipe,
+            PIPES - 1
+        ))),
+    }
+}
+
+/// Where packets go whose queue is full, if their program deflects them. The port need not be one of the
+/// switch: those that lead back to ingress are not.
+fn configure_pipe(target: &mut Target<'_>, change: &Change<'_>) -> Result<(), Failure> {
+    let table = change.table;
+    let chip = chip_of(table);
+    let id = |name| Some(id_of(table, name)).filter(|id| change.given.contains(id));
+    let place = match (id("mirror_drop_pg_id"), id("mirror_drop_pg_queue"), change.new) {
+        (Some(group), Some(at), Some(new)) => Some((new.number(group) as u32, new.number(at) as u32)),
+        (None, None, _) | (_, _, None) => None,
+        _ => {
+            return Err(Failure::invalid(format!(
+                "table {}: give mirror_drop_pg_id and mirror_drop_pg_queue together",
+                table.name
+            )));
+        }
+    };
+    let (ports, queues) = (ports_of_a_group(chip), queues_of_a_port(chip));
+    if let Some((group, at)) = place
+        && (group >= PORTS_OF_A_PIPE / ports || at >= ports * queues)
+    {
+        return Err(Failure::invalid(format!(
+            "table {}: the chip has no queue {at} of port group {group}; groups are 0 to {}, queues 0 to {}",
+            table.name,
+            PORTS_OF_A_PIPE / ports - 1,
+            ports * queues - 1
+        )));
+    }
+    for pipe in pipes_of(target, table)? {
+        let tables = target.switch.control().chip_mut();
+        let Some(new) = change.new else {
+            tables.set_deflection(pipe, None)?;
+            continue;
+        };
+        let mut to = tables.deflection(pipe);
+        if let Some((group, at)) = place {
+            // On Tofino 1 a destination is all there is; Tofino 2 deflects unless the request says otherwise.
+            let port = u32::from(pipe) << 7 | (group * ports + at / queues);
+            to = Deflection { port, queue: at % queues, enabled: true };
+        }
+        if let Some(enable) = id("mirror_drop_enable") {
+            to.enabled = new.flag(enable);
+        }
+        if place.is_some() || id("mirror_drop_enable").is_some() {
+            tables.set_deflection(pipe, Some(to))?;
+        }
+    }
+    Ok(())
+}
+
+fn pipe_layout(target: &Target<'_>, table: &Table, _: &RowKey, row: &mut FixedEntry) {
+    let chip = chip_of(table);
+    let Some(pipe) = pipes_of(target, table).ok().and_then(|mut pipes| pipes.next()) else { return };
+    let to = target.switch.observation().chip().deflection(pipe);
+    let (ports, queues) = (ports_of_a_group(chip), queues_of_a_port(chip));
+    let at = to.port & 0x7f;
+    for (name, number) in [
+        ("mirror_drop_pg_id", at / ports),
+        ("mirror_drop_pg_queue", at % ports * queues + to.queue),
+        ("mirror_drop_dev_port", to.port),
+        ("mirror_drop_queue_nr", to.queue),
+    ] {
+        row.set_number(table, id_of(table, name), number.into());
+    }
+    if let id @ 1.. = id_of(table, "mirror_drop_enable") {
+        row.data.insert(id, Value::Bool(to.enabled));
+    }
+}
+
 fn shape_queue(target: &mut Target<'_>, change: &Change<'_>) -> Result<(), Failure> {
     let (port, queue) = queue_of(target, change.table, change.key)?;
     let Some(most) = greatest_rate(target, change) else { return Ok(()) };
@@ -178,16 +326,16 @@ fn shape_queue(target: &mut Target<'_>, change: &Change<'_>) -> Result<(), Failu
         control.set_queue_rate_pps(port, Some(priority), most.on.then_some(most.rate));
         return Ok(());
     }
-    // The rate is in kbit/s, the burst in kbit.
+    // The rate is in kbit/s, the burst in bytes.
     let shaper = most.on.then(|| ShaperConfig {
         rate: Rate::from_bps(most.rate.saturating_mul(1_000)),
-        burst_bytes: u32::try_from(most.burst.saturating_mul(125)).unwrap_or(u32::MAX),
+        burst_bytes: u32::try_from(most.burst).unwrap_or(u32::MAX),
     });
     control.set_queue_shaper(port, Some(priority), shaper);
     Ok(())
 }
 
-fn port_layout(_: &Target<'_>, table: &Table, key: &RowKey, row: &mut FixedEntry) {
+fn port_layout(target: &Target<'_>, table: &Table, key: &RowKey, row: &mut FixedEntry) {
     let chip = chip_of(table);
     let (ports, queues) = (ports_of_a_group(chip), queues_of_a_port(chip));
     let at = key_number(key, 0) as u32 & 0x7f;
@@ -198,6 +346,14 @@ fn port_layout(_: &Target<'_>, table: &Table, key: &RowKey, row: &mut FixedEntry
     row.data.insert(id_of(table, "ingress_qid_map"), Value::Numbers((0..queues).collect()));
     let of_group = (own * queues..(own + 1) * queues).collect();
     row.data.insert(id_of(table, "egress_qid_queues"), Value::Numbers(of_group));
+    let port = key_number(key, 0) as u32;
+    let to = target.switch.observation().chip().deflection((port >> 7 & 3) as u8);
+    let is_destination = to.enabled && to.port == port;
+    row.data.insert(id_of(table, "mirror_drop_destination"), Value::Bool(is_destination));
+    if is_destination {
+        let queue = own * queues + to.queue;
+        row.set_number(table, id_of(table, "mirror_drop_pg_queue"), queue.into());
+    }
 }
 
 fn queue_layout(target: &Target<'_>, table: &Table, key: &RowKey, row: &mut FixedEntry) {

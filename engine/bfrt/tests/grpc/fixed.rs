@@ -1,14 +1,16 @@
 //! The chip's own tables: ports, multicast, mirroring, packet generator, traffic manager.
 
 use p4cc_bfrt::proto::bfrt_proto as wire;
-use p4cc_switch::chip::{MirrorDirection, Trigger};
+use p4cc_switch::SchedulerConfig;
+use p4cc_switch::chip::{Deflection, MirrorDirection, Trigger};
 use p4cc_units::{Rate, Time};
 use serde_json::Value as Json;
 use tonic::Code;
 use wire::data_field::{BoolArray, IntArray, Value};
 use wire::update::Type;
+use wire::write_request::Atomicity;
 
-use crate::lab::{Lab, Stream, entry, exact, number_of, stream};
+use crate::lab::{Lab, Stream, entry, exact, number_of, stream, update};
 use crate::matching::forward;
 
 /// The chip's part of what clients are told.
@@ -51,6 +53,14 @@ impl Chip {
         let mut data = data.chain(table["data"].as_array().into_iter().flatten());
         let named = data.find(|data| data["singleton"]["name"] == name);
         Self::number(&named.unwrap_or_else(|| panic!("a field {name}"))["singleton"]["id"])
+    }
+
+    /// An entry of a queue of a port, by the place that the chip knows it by.
+    fn queue(&self, table: &str, (port, queue): (u32, u32), fields: Vec<(&str, Value)>) -> wire::TableEntry {
+        let keys = self.table(table)["key"].as_array().expect("two keys");
+        let place = [port / 4, port % 4 * 8 + queue].map(|number| vec![number as u8]);
+        let key = keys.iter().zip(place).map(|(key, bytes)| exact(Self::number(&key["id"]), bytes));
+        entry(self.id(table), key.collect(), 0, self.fields(table, fields))
     }
 
     /// An entry whose key is one number of so many bytes.
@@ -350,28 +360,114 @@ fn a_queue_is_shaped_in_bits() {
     let mut packet = [0; 64];
     packet[5] = 1;
     let (shaping, config) = ("tf1.tm.queue.sched_shaping", "tf1.tm.queue.sched_cfg");
-    let queue = |chip: &Chip, table: &str, fields| {
-        let keys = chip.table(table)["key"].as_array().expect("two keys");
-        let place = [port / 4, port % 4 * 8].map(|number| vec![number as u8]);
-        let fields_of_key = keys.iter().zip(place).map(|(key, bytes)| exact(Chip::number(&key["id"]), bytes));
-        entry(chip.id(table), fields_of_key.collect(), 0, chip.fields(table, fields))
-    };
-    let rate = queue(
-        &chip,
-        shaping,
-        vec![("unit", text("BPS")), ("max_rate", word(1)), ("max_burst_size", word(0))],
-    );
-    chip.lab.one(Type::Modify, rate).expect("a rate");
-    let on = queue(&chip, config, vec![("max_rate_enable", Value::BoolVal(true))]);
+    let rate = |burst| vec![("unit", text("BPS")), ("max_rate", word(1)), ("max_burst_size", word(burst))];
+    let slow = chip.queue(shaping, (port, 0), rate(0));
+    chip.lab.one(Type::Modify, slow).expect("a rate");
+    let on = chip.queue(config, (port, 0), vec![("max_rate_enable", Value::BoolVal(true))]);
     chip.lab.one(Type::Modify, on).expect("a shaper");
     let sent = |chip: &Chip| chip.lab.packet(2, &packet).len();
     assert_eq!([sent(&chip), sent(&chip)], [1, 0]);
     // 50 bytes on the link without Ethernet's header: 400 ms.
     let allowed = chip.lab.switch(|switch| switch.next_allowed(port));
     assert_eq!(allowed, Some(Time::from_ms(400)));
-    let off = queue(&chip, config, vec![("max_rate_enable", Value::BoolVal(false))]);
+    // A burst is bytes: one more packet, so that the one that waited and the next one leave.
+    let burst = chip.queue(shaping, (port, 0), rate(50));
+    chip.lab.one(Type::Modify, burst).expect("a burst");
+    assert_eq!([sent(&chip), sent(&chip)], [2, 0]);
+    let off = chip.queue(config, (port, 0), vec![("max_rate_enable", Value::BoolVal(false))]);
     chip.lab.one(Type::Modify, off).expect("no shaper");
     assert_eq!(sent(&chip), 2, "one has waited");
+}
+
+/// Order and shares of a port's queues, and what is read of them.
+#[test]
+fn queues_have_a_priority_and_a_weight() {
+    let mut chip = Chip::new();
+    let config = "tf1.tm.queue.sched_cfg";
+    let read = |chip: &mut Chip, place| {
+        let found =
+            chip.lab.entries(asked(&chip.queue(config, place, vec![]))).expect("the queue")[0].clone();
+        let weight = number_of(&found, chip.field(config, "dwrr_weight"));
+        (chip.value(&found, config, "max_priority"), weight)
+    };
+    // As the switch begins: queue 7 goes first.
+    assert_eq!(read(&mut chip, (3, 7)), (text("7"), 1));
+    for (queue, share) in [(0, 1), (1, 2), (2, 1_023)] {
+        let fields = vec![("max_priority", text("LOW")), ("dwrr_weight", half(share))];
+        let row = chip.queue(config, (3, queue), fields);
+        chip.lab.one(Type::Modify, row).expect("a queue of the switch");
+    }
+    let high = chip.queue(config, (3, 3), vec![("max_priority", text("HIGH"))]);
+    chip.lab.one(Type::Modify, high).expect("the highest priority");
+    let scheduler = |chip: &Chip, port: u32| {
+        let ports = chip.lab.switch(|switch| switch.config().ports.clone());
+        ports.iter().find(|of| of.port == port).expect("the port").scheduler
+    };
+    let set = scheduler(&chip, 3);
+    assert_eq!(set.levels, [0, 0, 0, 7, 4, 5, 6, 7]);
+    assert_eq!(set.weights, [1, 2, 1_023, 1, 1, 1, 1, 1]);
+    assert_eq!(read(&mut chip, (3, 2)), (text("0"), 1_023));
+    assert_eq!(scheduler(&chip, 4), SchedulerConfig::default(), "another port");
+    // 10 bits on the chip; without a share a queue would never have its turn.
+    for (share, code) in [(0, Code::Unimplemented), (1_024, Code::InvalidArgument)] {
+        let row = chip.queue(config, (3, 1), vec![("dwrr_weight", half(share))]);
+        assert_eq!(chip.lab.one(Type::Modify, row).unwrap_err().0, code);
+        assert_eq!(scheduler(&chip, 3), set);
+    }
+    // What a batch wrote before it failed is undone.
+    let rows = [(4, 9), (5, 0)]
+        .map(|(queue, share)| chip.queue(config, (3, queue), vec![("dwrr_weight", half(share))]));
+    let updates = rows.map(|row| update(Type::Modify, row)).to_vec();
+    chip.lab.write_atomic(updates, Atomicity::RollbackOnError).unwrap_err();
+    assert_eq!(scheduler(&chip, 3), set);
+    let clear = wire::TableEntry { table_id: chip.id(config), ..Default::default() };
+    chip.lab.one(Type::Delete, clear).expect("the queues begin anew");
+    assert_eq!(scheduler(&chip, 3), SchedulerConfig::default());
+}
+
+/// Where refused packets go, by port group and queue, and who shows it.
+#[test]
+fn a_pipe_deflects_to_a_queue_of_its_own() {
+    let mut chip = Chip::new();
+    let config = "tf1.tm.pipe.cfg";
+    let row = |chip: &Chip, fields| wire::TableEntry {
+        is_default_entry: true,
+        ..entry(chip.id(config), vec![], 0, chip.fields(config, fields))
+    };
+    let byte = |value: u8| Value::Stream(vec![value]);
+    let of = |chip: &Chip, pipe| chip.lab.switch(|switch| switch.observation().chip().deflection(pipe));
+    assert!(!of(&chip, 0).enabled);
+    // Group 17 has the ports 68 to 71, which lead back: queue 10 of it is the third of port 69.
+    let to = row(&chip, vec![("mirror_drop_pg_id", byte(17)), ("mirror_drop_pg_queue", byte(10))]);
+    chip.lab.one(Type::Modify, to).expect("a destination");
+    for pipe in 0..4 {
+        let port = u32::from(pipe) << 7 | 69;
+        assert_eq!(of(&chip, pipe), Deflection { port, queue: 2, enabled: true });
+    }
+    let shown = chip.lab.entries(asked(&row(&chip, vec![]))).expect("the pipe")[0].clone();
+    let number = |chip: &Chip, name| number_of(&shown, chip.field(config, name));
+    assert_eq!([number(&chip, "mirror_drop_pg_id"), number(&chip, "mirror_drop_pg_queue")], [17, 10]);
+    assert_eq!([number(&chip, "mirror_drop_dev_port"), number(&chip, "mirror_drop_queue_nr")], [69, 2]);
+    let ports = "tf1.tm.port.cfg";
+    let port = chip.lab.entries(asked(&chip.entry(ports, (69, 4), vec![]))).expect("the port")[0].clone();
+    assert_eq!(number_of(&port, chip.field(ports, "mirror_drop_pg_queue")), 10);
+    // Half a place is none, and so is one beyond the chip's.
+    for fields in [
+        vec![("mirror_drop_pg_id", byte(1))],
+        vec![("mirror_drop_pg_id", byte(18)), ("mirror_drop_pg_queue", byte(0))],
+        vec![("mirror_drop_pg_id", byte(1)), ("mirror_drop_pg_queue", byte(32))],
+    ] {
+        let refused = row(&chip, fields);
+        assert_eq!(chip.lab.one(Type::Modify, refused).unwrap_err().0, Code::InvalidArgument);
+    }
+    assert_eq!(of(&chip, 0).port, 69);
+    // Another field changes nothing here, and a reset what the switch began with.
+    let limit = row(&chip, vec![("eg_limit_cells", word(100))]);
+    chip.lab.one(Type::Modify, limit).expect("a limit");
+    assert_eq!(of(&chip, 0).port, 69);
+    let reset = row(&chip, vec![]);
+    chip.lab.one(Type::Delete, reset).expect("a reset");
+    assert!(!of(&chip, 0).enabled);
 }
 
 #[test]

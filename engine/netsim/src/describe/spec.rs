@@ -153,7 +153,7 @@ pub struct SwitchSpec {
     /// Most copies and passes that one received packet may cause; more are dropped and counted.
     #[serde(default = "default_pass_limit")]
     pub pass_limit: u32,
-    /// A packet of a v1model program whose queue is full runs through ingress once more.
+    /// A packet of a v1model or T2NA program whose queue is full runs through ingress once more.
     #[serde(default)]
     pub deflect_on_drop: bool,
 }

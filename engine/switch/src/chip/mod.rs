@@ -40,6 +40,8 @@ pub struct Chip {
     port_metadata: BTreeMap<u32, [u8; MAX_PORT_METADATA_BYTES]>,
     loopbacks: BTreeSet<u32>,
     deflections: BTreeMap<u8, Deflection>,
+    /// Whether pipes without a setting of their own deflect.
+    deflects: bool,
 }
 
 /// Where packets with `deflect_on_drop` go whose queue is full.
@@ -49,11 +51,14 @@ pub struct Deflection {
     pub port: u32,
     /// Its queue.
     pub queue: u32,
+    /// Whether they go there, or are dropped.
+    pub enabled: bool,
 }
 
 impl Chip {
-    /// Empty tables; jitter of generated packets comes from the switch's seed.
-    pub(crate) fn new(seed: u64, device_id: u64) -> Self {
+    /// Empty tables; jitter of generated packets comes from the switch's seed. `deflects`: whether pipes
+    /// deflect, to the first queue of their first port, until the control plane says otherwise.
+    pub(crate) fn new(seed: u64, device_id: u64, deflects: bool) -> Self {
         Self {
             multicast: MulticastTree::default(),
             mirrors: MirrorSessions::default(),
@@ -62,6 +67,7 @@ impl Chip {
             port_metadata: BTreeMap::new(),
             loopbacks: BTreeSet::new(),
             deflections: BTreeMap::new(),
+            deflects,
         }
     }
 
@@ -104,11 +110,13 @@ impl Chip {
     }
 
     /// Where packets from a pipe go that deflect.
-    pub fn deflection(&self, pipe: u8) -> Option<Deflection> {
-        self.deflections.get(&pipe).copied()
+    pub fn deflection(&self, pipe: u8) -> Deflection {
+        let first = Deflection { port: u32::from(pipe) << 7, queue: 0, enabled: self.deflects };
+        self.deflections.get(&pipe).copied().unwrap_or(first)
     }
 
-    /// Sets where packets from a pipe go that deflect (negative mirrors of the traffic manager).
+    /// Sets where packets from a pipe go that deflect (negative mirrors of the traffic manager); none for
+    /// what the switch started with.
     ///
     /// # Errors
     /// Pipe or port is none of the chip's.

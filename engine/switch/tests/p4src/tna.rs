@@ -21,3 +21,5 @@ mod int_hpcc;
 #[path = "int_md.rs"]
 mod int_md;
 mod own;
+#[path = "trim.rs"]
+mod trim;

@@ -14,7 +14,7 @@ const DSCP: u8 = 11;
 /// Each case runs on each back end.
 fn benches() -> [Bench; 2] {
     [ExecChoice::Interp, ExecChoice::Native].map(|exec| {
-        let mut bench = Bench::deflecting("trim", QUEUE_BYTES);
+        let mut bench = Bench::deflecting(program!("trim"), QUEUE_BYTES);
         bench.switch.control().set_exec(exec);
         bench
     })
@@ -82,7 +82,7 @@ fn headers_have_a_bounded_queue_too() {
 #[test]
 fn what_the_shared_buffer_refuses_is_not_deflected() {
     for exec in [ExecChoice::Interp, ExecChoice::Native] {
-        let mut bench = Bench::deflecting_with_buffer("trim", QUEUE_BYTES);
+        let mut bench = Bench::deflecting_with_buffer(program!("trim"), QUEUE_BYTES);
         bench.switch.control().set_exec(exec);
         for number in 0..5 {
             bench.receive(0, frame(number).packet());

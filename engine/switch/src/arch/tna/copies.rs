@@ -13,6 +13,7 @@ use crate::core::{Core, Instance, MAX_CONTROLLER_QUEUE, Origin, QueueId, Queued,
 use crate::counters::DropCause;
 use crate::packet::Packet;
 use crate::pre::{Target, targets};
+use crate::trace::Step;
 
 /// Of a port's number, those bits that count within its pipe.
 const PORT_OF_PIPE: u32 = 0x7f;
@@ -246,14 +247,15 @@ impl TnaSwitch {
     #[cold]
     fn deflect(&mut self, core: &mut Core, now: Time, full: QueueId, queued: Queued) {
         let pipe = (queued.ingress_port >> 7 & 3) as u8;
-        match core.chip.deflection(pipe) {
-            Some(to) => {
-                let queued = Queued { instance: Instance::DEFLECTED, ..queued };
-                let priority = (to.queue as usize % PRIORITIES) as u8;
-                self.enqueue(core, now, QueueId { port: to.port, priority }, queued, false);
-            }
-            None => core.enqueue(full.port, full.priority, queued),
+        let to = core.chip.deflection(pipe);
+        if !to.enabled {
+            return core.enqueue(full.port, full.priority, queued);
         }
+        core.counters.deflected += 1;
+        core.trace.keep(|| Step::Deflected { port: full.port, priority: full.priority });
+        let queued = Queued { instance: Instance::DEFLECTED, ..queued };
+        let priority = (to.queue as usize % PRIORITIES) as u8;
+        self.enqueue(core, now, QueueId { port: to.port, priority }, queued, false);
     }
 
     /// Runs the ghost thread of each pipe for a queue whose depth changed.

@@ -1,0 +1,1 @@
+#include "../../adaptors/tna_spray.p4"
