@@ -1,5 +1,5 @@
-//! An ordered set with its first element at hand. A host paces one flow as a rule, and a tree takes several
-//! times as many instructions for one element as a field does.
+//! An ordered set with its first element at hand. A host paces one flow as a rule, for which the round robin
+//! takes less than half of the instructions that it takes with trees alone.
 
 use std::collections::BTreeSet;
 
