@@ -87,7 +87,7 @@ impl Batch {
     }
 
     /// Takes the first event.
-    #[inline]
+    #[inline(always)]
     pub fn pop(&mut self, pool: &mut BucketPool) -> Option<Entry> {
         if self.rest.is_empty() && self.late.is_empty() {
             self.pop_slot(pool)
@@ -97,7 +97,8 @@ impl Batch {
     }
 
     /// Takes the first event of the next slot that has events.
-    #[inline]
+    // Always inlined into the loop of an epoch, which would else have each event handed over in memory.
+    #[inline(always)]
     fn pop_slot(&mut self, pool: &mut BucketPool) -> Option<Entry> {
         let mut word = self.reached / WORD;
         let mut bits = *self.occupied.get(word)?;
@@ -118,6 +119,7 @@ impl Batch {
     }
 
     /// Sorts the events of a slot: mostly two, thousands where flows start together.
+    #[inline(never)]
     fn sort(&mut self, pool: &BucketPool, first: u32) {
         let mut at = first;
         while at != NONE {

@@ -137,7 +137,7 @@ impl Calendar {
     }
 
     /// Takes the first event of the current batch.
-    #[inline]
+    #[inline(always)]
     pub fn pop_batch(&mut self) -> Option<Entry> {
         self.batch.pop(&mut self.pool)
     }

@@ -15,7 +15,7 @@ use crate::traffic::jobs::Event as JobEvent;
 
 impl Hosts {
     /// A packet reaches a host.
-    #[inline]
+    #[inline(never)]
     pub fn receive(&mut self, cx: &mut Context<'_>, host: u32, packet: Packet) {
         cx.show(host, &packet);
         let unused = if cx.topology.is_plain {

@@ -5,6 +5,7 @@ mod applications;
 mod connections;
 mod delivery;
 mod ends;
+mod first_out;
 mod flow;
 mod host;
 mod host_receiver;

@@ -11,6 +11,8 @@ use std::collections::BTreeSet;
 use p4cc_transport::wire::TrafficClass;
 use p4cc_units::Time;
 
+use super::first_out::FirstOut;
+
 /// The position of a flow in the round robin; kept with the flow.
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
 pub(crate) struct Position {
@@ -25,16 +27,16 @@ pub(crate) struct Position {
 /// The flows of one traffic class that have something to send, each with its rank and index.
 #[derive(Clone, Default, Debug)]
 struct ClassQueue {
-    waiting: BTreeSet<(Time, u64, u32)>,
-    ready: BTreeSet<(u64, u32)>,
+    waiting: FirstOut<(Time, u64, u32)>,
+    ready: FirstOut<(u64, u32)>,
 }
 
 impl ClassQueue {
     /// Moves a flow whose time has come by `now` to the flows that are ready; returns its index.
     #[inline]
     fn pop_due(&mut self, now: Time) -> Option<u32> {
-        self.waiting.first().filter(|(at, ..)| *at <= now)?;
-        let (_, rank, index) = self.waiting.pop_first()?;
+        let (_, rank, index) = self.waiting.first().filter(|(at, ..)| *at <= now)?;
+        self.waiting.pop_first();
         self.ready.insert((rank, index));
         Some(index)
     }
@@ -42,14 +44,13 @@ impl ClassQueue {
     /// The first flow that is ready, from a rank on.
     #[inline]
     fn first_ready(&self, rank: u64) -> Option<(u64, u32)> {
-        let first = self.ready.first().filter(|(first, _)| *first >= rank);
-        first.or_else(|| self.ready.range((rank, 0)..).next()).copied()
+        self.ready.first_from((rank, 0))
     }
 
     /// When the next flow may send; a time in the past where one is ready.
     #[inline]
     fn next_time(&self) -> Option<Time> {
-        if self.ready.is_empty() { self.waiting.first().map(|(at, ..)| *at) } else { Some(Time::ZERO) }
+        if self.ready.is_empty() { self.waiting.first().map(|(at, ..)| at) } else { Some(Time::ZERO) }
     }
 }
 
@@ -103,9 +104,9 @@ impl RoundRobin {
         let queue = &mut self.classes[class_at];
         if let Some(before) = position.at {
             if position.is_ready {
-                queue.ready.remove(&(position.rank, index));
+                queue.ready.remove((position.rank, index));
             } else {
-                queue.waiting.remove(&(before, position.rank, index));
+                queue.waiting.remove((before, position.rank, index));
             }
         }
         if let Some(at) = at {
@@ -144,7 +145,7 @@ impl RoundRobin {
     pub fn next(&self, free: u8) -> Option<u32> {
         let classes = self.occupied & free;
         let next = match self.only(classes) {
-            Some(queue) => queue.first_ready(self.next_rank).or_else(|| queue.ready.first().copied()),
+            Some(queue) => queue.first_ready(self.next_rank).or_else(|| queue.ready.first()),
             None => self.next_of(classes),
         };
         next.map(|(_, index)| index)

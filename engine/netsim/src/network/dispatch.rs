@@ -57,7 +57,8 @@ impl Network {
     }
 
     /// A packet reaches a node.
-    #[inline]
+    // Always inlined: most packets reach a switch, whose handler is a call of its own.
+    #[inline(always)]
     pub(crate) fn receive(&mut self, node: u32, port: u32, packet: Packet) {
         self.packet_hops += 1;
         let node = self.node(node);

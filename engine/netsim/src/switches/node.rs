@@ -85,7 +85,7 @@ impl SwitchNode {
     }
 
     /// A packet arrives at a port. One that finds its way out free leaves at once.
-    #[inline]
+    #[inline(never)]
     pub fn receive(&mut self, cx: &mut Context<'_>, port: u32, packet: Packet) {
         if let Some(trace) = cx.trace() {
             for (port, nth, number) in trace.take_expected(self.number) {
@@ -151,6 +151,7 @@ impl SwitchNode {
     }
 
     /// A port sends a packet that is through egress.
+    #[inline(always)]
     fn send(&mut self, cx: &mut Context<'_>, sent: Transmission) {
         let Transmission { port, packet, bytes, duration, has_more } = sent;
         let end = cx.now() + duration;
@@ -180,14 +181,20 @@ impl SwitchNode {
         (&mut port.line, port.channel)
     }
 
-    /// A port; one that was added to a running switch has no channel yet.
+    /// A port.
     #[inline]
     fn port(&mut self, port: u32) -> &mut Port {
         let at = port as usize;
         if at >= self.ports.len() {
-            self.ports.resize(at + 1, Port::default());
+            self.add_ports(at + 1);
         }
         &mut self.ports[at]
+    }
+
+    /// Ports that were added to a running switch have no channel yet.
+    #[cold]
+    fn add_ports(&mut self, ports: usize) {
+        self.ports.resize(ports, Port::default());
     }
 
     /// The switch loses all that it has.
