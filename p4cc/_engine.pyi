@@ -208,6 +208,9 @@ class PacedAck:
     def path(self) -> int:
         """What tells the path of the records from others."""
     @property
+    def utilisation(self) -> float | None:
+        """Utilisation of the busiest port of the path (PINT); none where the ACK says nothing of it."""
+    @property
     def granted_bps(self) -> float | None:
         """Rate that the switches of the path grant; none where the ACK says nothing of it."""
     @property

@@ -384,6 +384,15 @@ class PcapSpec(TypedDict):
     """First bytes of each packet that are kept."""
 
 
+class PintTable(TypedDict):
+    """How a sender uses PINT (docs/algorithms/hpcc.md#pint)."""
+
+    log_base: float
+    """Base of the logarithm in which packets carry utilisation."""
+    share: NotRequired[float]
+    """Share of packets that carry it."""
+
+
 QdepthUnit: TypeAlias = Literal["auto", "packets", "cells_80B", "cells_176B", "bytes_80B"]
 """Unit of `enq_qdepth` and `deq_qdepth`."""
 
@@ -959,6 +968,8 @@ class RdmaConfig(TypedDict):
     """Shortest time between two NACKs for the same byte (docs/algorithms/substrate.md#go-back-n: 500 us)."""
     notification: NotRequired[Notification]
     """How marks come back."""
+    pint: NotRequired[PintTable | None]
+    """How to use PINT; needed by algorithms that read the utilisation of their path."""
     reads: NotRequired[bool]
     """
     Who wants the data asks for it, a request for each segment, which the algorithm paces

@@ -1,4 +1,4 @@
-"""Scapy layers of the p4cc packet: transport header, INT records, rate request, fair rate, Bolt.
+"""Scapy layers of the p4cc packet: transport header, INT records, rate request, fair rate, Bolt, PINT.
 
 docs/reference/wire-format.md has the bytes.
 
@@ -45,6 +45,7 @@ EXTENSIONS = {
     8: "read_request",
     9: "bolt",
     10: "credit",
+    11: "pint",
 }
 RATE_REQUEST_HOPS = 6
 
@@ -193,7 +194,15 @@ class Bolt(Extension):
     ]
 
 
-_BY_CODE: dict[int, type[Packet]] = {layer.code: layer for layer in (IntHpcc, RateRequest, FairRate, Bolt)}
+class Pint(Extension):
+    """Extension 11: the utilisation of the busiest port so far, as a power of the network's base."""
+
+    name = "pint"
+    code = 11
+    fields_desc = [ByteField("power", 0)]  # noqa: RUF012
+
+
+_BY_CODE: dict[int, type[Packet]] = {layer.code: layer for layer in (IntHpcc, RateRequest, FairRate, Bolt, Pint)}
 
 bind_layers(UDP, P4cc, dport=TRANSPORT_PORT)
 

@@ -17,7 +17,7 @@ local f = {
   extension = ProtoField.uint8("p4cc.extension.type", "Extension type", base.DEC, {
     [0] = "none", [1] = "HPCC hop records", [2] = "INT-MD 2.1", [3] = "rate request", [4] = "CNP", [5] = "SACK",
     [6] = "fair rate", [7] = "HPCC hop records in reserved room", [8] = "read request",
-    [9] = "Bolt", [10] = "credit",
+    [9] = "Bolt", [10] = "credit", [11] = "PINT",
   }),
   flow_id = ProtoField.uint32("p4cc.flow_id", "Flow id"),
   seq = ProtoField.uint32("p4cc.seq", "Sequence number"),
@@ -36,6 +36,7 @@ local f = {
   left = ProtoField.uint32("p4cc.sack.left", "First byte of a block"),
   right = ProtoField.uint32("p4cc.sack.right", "End of a block"),
   fair_rate = ProtoField.uint32("p4cc.rcp.rate", "Fair rate"),
+  pint_power = ProtoField.uint8("p4cc.pint.power", "Power of the utilisation"),
   wanted = ProtoField.uint32("p4cc.read.bytes", "Bytes wanted"),
   first = ProtoField.bool("p4cc.bolt.first", "FIRST", 8, nil, 0x80),
   last = ProtoField.bool("p4cc.bolt.last", "LAST", 8, nil, 0x40),
@@ -90,6 +91,7 @@ local extensions = {
     tree:add(f.data_class, data(0, 1))
     tree:add(f.credit, data(4, 4))
   end,
+  [11] = function(tree, data) if data:len() >= 1 then tree:add(f.pint_power, data(0, 1)) end end,
 }
 
 function proto.dissector(tvb, info, root)

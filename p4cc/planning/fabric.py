@@ -159,11 +159,15 @@ class FabricPlanner:
         changes: Mapping[str, Parameter],
         algorithms: tuple[spec.AlgorithmSpec, spec.AlgorithmSpec | None],
         longest: tuple[int, int],
+        pint_log_base: float | None,
     ) -> spec.RdmaConfig:
         """An RDMA-like flow's configuration: the transport, the sender's changes to it, its `algorithms`.
 
-        `longest` are the base round-trip time in ns and the switches of the network's longest path.
+        `longest` are the base round-trip time in ns and the switches of the network's longest path. `pint_log_base` is
+        None for a sender that does not read PINT.
         """
         base_rtt_ns, most_switches = longest
         records = min(max(1, most_switches), MAX_REQUEST_RECORDS)
-        return transport.config(changes, self.telemetry(), algorithms, request_records=records, base_rtt_ns=base_rtt_ns)
+        return transport.config(
+            changes, self.telemetry(), algorithms, pint_log_base, request_records=records, base_rtt_ns=base_rtt_ns
+        )

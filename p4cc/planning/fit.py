@@ -13,6 +13,7 @@ from controller.bolt import BOLT_PORTS
 from controller.d3 import D3_PORTS, D3_STAMPED
 from controller.dualpi2 import DUALPI2_PORTS
 from controller.ecn import THRESHOLDS
+from controller.pint import PINT_PORTS
 from controller.rcp import RCP_PORTS, RCP_STAMPED
 from controller.red import CURVES, RED_STEPS, WRED_FILTER
 from controller.telemetry import INT_PORTS
@@ -35,8 +36,11 @@ ANSWERING_ROLES = {
     "rate_allocation": ((D3_PORTS, D3_STAMPED), "p4src/v1model/d3.p4"),
     "fair_rate": ((RCP_PORTS, RCP_STAMPED), "p4src/v1model/rcp.p4"),
     "queue_notices": ((BOLT_PORTS,), "p4src/v1model/bolt.p4"),
+    "path_utilisation": ((PINT_PORTS,), "p4src/v1model/pint.p4"),
 }
 """An algorithm's need, to the roles of tables of which a program must have one, and such a program."""
+_ANSWERS = {"queue_notices": "queue notifications", "path_utilisation": "the utilisation of its path (PINT)"}
+"""What of switches those algorithms need whose rate is not granted."""
 
 
 @dataclass(frozen=True)
@@ -76,7 +80,7 @@ def check_sender(sender: Sender, switches: Switches, place: str) -> Iterator[str
         match algorithm.entry and algorithm.entry.switch_needs:
             case "telemetry":
                 _telemetry(algorithm.name, switches, place)
-            case "rate_allocation" | "fair_rate" | "queue_notices" as need:
+            case "rate_allocation" | "fair_rate" | "queue_notices" | "path_utilisation" as need:
                 _answers(algorithm.name, need, switches, place)
             case "two_ecn_thresholds":
                 yield from _both_levels(algorithm.name, switches, place)
@@ -138,7 +142,7 @@ def _telemetry(name: str, switches: Switches, place: str) -> None:
 def _answers(name: str, need: str, switches: Switches, place: str) -> None:
     roles, path = ANSWERING_ROLES[need]
     if switches.roles.isdisjoint(roles):
-        needed = "queue notifications" if need == "queue_notices" else "its rate"
+        needed = _ANSWERS.get(need, "its rate")
         cause = f"{name} needs {needed} from switches, but {switches.program} has no table {roles[0]}"
         raise _refused(cause, path, place, switches)
 

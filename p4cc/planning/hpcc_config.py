@@ -14,6 +14,7 @@ from decimal import Decimal, InvalidOperation
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NoReturn
 
+from controller.pint import MAX_LOG_BASE, MIN_LOG_BASE
 from p4cc.errors import UserError
 from p4cc.files import read_text
 from p4cc.planning.imported import yaml_text
@@ -37,8 +38,10 @@ _BRACES = re.compile(r"\{[^{}]*\}")
 _RATE = re.compile(r"([0-9]{1,12}(?:\.[0-9]{1,9})?)([kMG]?)(?:b/s|bps)", re.ASCII)
 _BPS = {"": 1, "k": 10**3, "M": 10**6, "G": 10**9}
 
-_SENDERS = {1: "dcqcn", 3: "hpcc", 7: "timely", 8: "dctcp_rate"}
+_SENDERS = {1: "dcqcn", 3: "hpcc", 7: "timely", 8: "dctcp_rate", 10: "hpcc_pint"}
 """Rate controls by CC_MODE."""
+_PROGRAMS = {"hpcc": "int_hpcc", "hpcc_pint": "pint"}
+"""Programs of senders that go by telemetry; those of the others mark."""
 _ONLY = {
     "ENABLE_QCN": (1, "switches that mark nothing"),
     "ENABLE_PFC": (1, "switches without PFC"),
@@ -60,8 +63,6 @@ _NO_EFFECT = {
     "INT_MULTI": "p4cc derives it from each port's rate",
     "PAUSE_TIME": "its receivers ignore it",
     **dict.fromkeys(("DATA_RATE", "LINK_DELAY"), "the topology file has one for each link"),
-    "PINT_LOG_BASE": "only CC_MODE 10 reads it",
-    "PINT_PROB": "only CC_MODE 10 reads it",
 }
 
 
@@ -156,13 +157,14 @@ def import_config(file: Path, place: Callable[[Path], str]) -> ImportedConfig:
             config.fail(key, f"{key} {config.word(key)} is not modelled: {what}", f"set {key} {value}")
     nic_bps = _nic_rate(config, topology)
     sender = _sender(config, nic_bps)
+    pint, shared = _pint(config) if sender["name"] == "hpcc_pint" else ({}, {})
     payload = int(config.number("PACKET_PAYLOAD_SIZE", default="1000"))
     document: JsonObject = {
         "name": name_of(file.with_suffix(".yaml")),
         "title": f"{file.name} of HPCC's ns-3 simulator",
         "topology": {"kind": "ns3", "file": place(topology_file)},
         "switch": {
-            "program": f"p4src/v1model/{'int_hpcc' if sender['name'] == 'hpcc' else 'ecn_red'}.p4",
+            "program": f"p4src/v1model/{_PROGRAMS.get(sender['name'], 'ecn_red')}.p4",
             "ecn_profile": "rfc3168",
             "timestamp_unit": "ns",
             "qdepth_unit": "bytes_80B",
@@ -173,6 +175,7 @@ def import_config(file: Path, place: Callable[[Path], str]) -> ImportedConfig:
                 "headroom_rule": "hpcc_ns3",
                 "alpha_log2": -3,
             },
+            **pint,
         },
         "traffic": {"kind": "ns3", "name": "ns3", "file": place(flow_file)},
         "transport": {
@@ -181,6 +184,7 @@ def import_config(file: Path, place: Callable[[Path], str]) -> ImportedConfig:
             "ack_every": max(1, -(-int(config.number("L2_ACK_INTERVAL", default="1")) // max(1, payload))),
             **_recovery(config),
             "ack_class": 3,
+            **shared,
             **({} if config.number("GLOBAL_T", default="1") else {"base_rtt": "pair"}),
         },
         "variants": [{"name": sender["name"], "rate_control": sender}],
@@ -247,20 +251,37 @@ def _sender(config: _Config, nic_bps: int) -> dict[str, Any]:
         config.fail("CC_MODE", f"CC_MODE {mode} is not modelled", f"modes: {known}")
     sender = {"name": name, **_PARAMETERS[name](config, nic_bps), "r_min_mbps": config.mbps("MIN_RATE")}
     windows = (int(config.number("HAS_WIN", default="1")), int(config.number("VAR_WIN", default="0")))
-    if windows == (1, 0) or (name == "hpcc" and windows != (1, 1)):
+    if windows == (1, 0) or (name in _PROGRAMS and windows != (1, 1)):
         config.fail(
             "VAR_WIN", f"{name} with HAS_WIN {windows[0]} and VAR_WIN {windows[1]} is not modelled", "set both to 1"
         )
-    if name != "hpcc":
+    if name not in _PROGRAMS:
         sender["window"] = "vwin" if windows == (1, 1) else "none"
     return sender
 
 
-def _hpcc(config: _Config, nic_bps: int) -> dict[str, Any]:
+def _hpcc_pint(config: _Config, nic_bps: int) -> dict[str, Any]:
     return {
         "eta": float(config.number("U_TARGET", default="0.95")),
         "max_stage": int(config.number("MI_THRESH", default="5")),
         "ai_mbps": config.mbps("RATE_AI") * _SCALE_BPS / nic_bps,
+    }
+
+
+def _pint(config: _Config) -> tuple[dict[str, Any], dict[str, Any]]:
+    """PINT's fields of the switches and of the transport; its defaults are that simulator's."""
+    base, share = config.number("PINT_LOG_BASE", default="1.05"), config.number("PINT_PROB", default="1")
+    if not MIN_LOG_BASE <= float(base) <= MAX_LOG_BASE:
+        cause = f"PINT_LOG_BASE {base} is not between {MIN_LOG_BASE} and {MAX_LOG_BASE:g}"
+        config.fail("PINT_LOG_BASE", cause, "set PINT_LOG_BASE 1.05, the smallest whose powers fit a byte")
+    if not Decimal("1e-6") <= share <= 1:
+        config.fail("PINT_PROB", f"PINT_PROB {share} is not a share of packets", "give a number from 0.000001 to 1")
+    return {"pint": {"log_base": float(base)}}, {"pint_share": float(share)}
+
+
+def _hpcc(config: _Config, nic_bps: int) -> dict[str, Any]:
+    return {
+        **_hpcc_pint(config, nic_bps),
         "reaction": "ack" if config.number("FAST_REACT", default="1") else "rtt",
         "multi_rate": "on" if config.number("MULTI_RATE", default="1") else "off",
     }
@@ -301,6 +322,7 @@ def _dctcp(config: _Config, nic_bps: int) -> dict[str, Any]:
 _PARAMETERS: dict[str, Callable[[_Config, int], dict[str, Any]]] = {
     "dcqcn": _dcqcn,
     "hpcc": _hpcc,
+    "hpcc_pint": _hpcc_pint,
     "timely": _timely,
     "dctcp_rate": _dctcp,
 }
@@ -308,7 +330,7 @@ _OF_OTHERS = frozenset(
     (
         *("ALPHA_RESUME_INTERVAL", "RATE_DECREASE_INTERVAL", "CLAMP_TARGET_RATE", "RP_TIMER", "EWMA_GAIN"),
         *("FAST_RECOVERY_TIMES", "RATE_AI", "RATE_HAI", "DCTCP_RATE_AI"),
-        *("FAST_REACT", "U_TARGET", "MI_THRESH", "MULTI_RATE"),
+        *("FAST_REACT", "U_TARGET", "MI_THRESH", "MULTI_RATE", "PINT_LOG_BASE", "PINT_PROB"),
     )
 )
 """Parameters of one sender, which the others do not read."""

@@ -515,7 +515,8 @@ class _Planner:
         cc = control.config(control.parameters(), self.user_algorithms)
         receiver = sender.receiver
         driven = None if receiver is None else receiver.config(receiver.parameters(), self.user_algorithms)
-        return self.fabric.sender(transport, sender.transport, (cc, driven), longest)
+        log_base = self.case.switch.pint_log_base if control.reads_pint else None
+        return self.fabric.sender(transport, sender.transport, (cc, driven), longest, log_base)
 
     def features(self) -> FeaturePlanner:
         """Settings of switches in addition to routes and thresholds."""

@@ -38,6 +38,7 @@ _PROGRAMS = {
     "l4s_marks": ("dualpi2", "dualpi2: {target_ns: 50us, interval_ns: 50us, step_ns: 24us}"),
     "telemetry": ("int_hpcc", ""),
     "queue_notices": ("bolt", ""),
+    "path_utilisation": ("pint", ""),
     "rate_allocation": ("d3", ""),
     "fair_rate": ("rcp", ""),
 }

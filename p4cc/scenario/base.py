@@ -149,6 +149,11 @@ class Algorithm(Model):
         """Its entry in the registry, or its class; None for an unknown name."""
         return entry_named(self.name) if self._own is None else self._own.entry
 
+    @property
+    def reads_pint(self) -> bool:
+        """Whether it goes by the utilisation of its path, which switches write (docs/algorithms/hpcc.md#pint)."""
+        return self.entry is not None and self.entry.switch_needs == "path_utilisation"
+
     def parameters(self) -> dict[str, Parameter]:
         """The parameters given, without the name."""
         return dict(self.__pydantic_extra__)

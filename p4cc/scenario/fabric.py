@@ -251,6 +251,14 @@ class RdmaTransport(Model):
             "(`int_fixed.p4`)."
         ),
     ] = "push"
+    pint_share: Annotated[
+        float,
+        Field(
+            ge=1e-6,
+            le=1,
+            description="PINT: share of data packets that carry the path's utilisation (`pint.p4`), drawn for each.",
+        ),
+    ] = 1.0
     request_records: Annotated[int, Field(ge=1, le=6)] | None = Field(
         default=None, description="Hops for which rate requests have room; the switches on the longest path if absent."
     )
@@ -291,11 +299,13 @@ class RdmaTransport(Model):
         changes: Mapping[str, Parameter],
         telemetry: spec.IntTable,
         algorithms: tuple[spec.AlgorithmSpec, spec.AlgorithmSpec | None],
+        pint_log_base: float | None,
         **usual: int,
     ) -> spec.RdmaConfig:
         """The engine's form with a sender's `changes`; `telemetry` is what it must know to read hop records.
 
-        `algorithms` are the sender's and, where it has one, the receiver's.
+        `algorithms` are the sender's and, where it has one, the receiver's. `pint_log_base` is that of the switches,
+        None for a sender that does not read PINT.
 
         `usual` is what follows from the network where nobody says it.
         """
@@ -304,7 +314,9 @@ class RdmaTransport(Model):
         idle = idle_in({**shared, **changes}) - changes.keys()
         given = {**usual, **{name: value for name, value in shared.items() if name not in idle}, **changes}
         room = given.pop("int_room")
+        share = given.pop("pint_share")
+        pint = {} if pint_log_base is None else {"pint": {"log_base": pint_log_base, "share": share}}
         cc, receiver = algorithms
         driven = {} if receiver is None else {"receiver": receiver}
         # Senders name what they change; the engine checks it.
-        return cast("spec.RdmaConfig", {**given, "int": {**telemetry, "room": room}, "cc": cc, **driven})
+        return cast("spec.RdmaConfig", {**given, "int": {**telemetry, "room": room}, **pint, "cc": cc, **driven})

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 
 from pydantic import ValidationError
 
+from controller.pint import LOG_BASE
 from p4cc import _engine
 from p4cc.bundled import find_program, find_scenario, is_builtin_file
 from p4cc.errors import UserError
@@ -220,7 +221,8 @@ def _rdma_config(transport: RdmaTransport, sender: Sender, control: Algorithm) -
     telemetry: spec.IntTable = {"unit_shift": 0, "tick_ns": 1, "rates_bps": {}}
     cc = _config(control, own)
     receiver = None if sender.receiver is None else _config(sender.receiver, own)
-    config = transport.config(sender.transport, telemetry, (cc, receiver), base_rtt_ns=1)
+    log_base = LOG_BASE if control.reads_pint else None
+    config = transport.config(sender.transport, telemetry, (cc, receiver), log_base, base_rtt_ns=1)
     return json.dumps(config), [one.for_engine() for one in own]
 
 

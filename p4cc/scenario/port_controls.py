@@ -1,4 +1,4 @@
-"""Settings of P4 controls with an algorithm (D3, RCP, DualPI2, Bolt), and the features that follow for the ports.
+"""Settings of P4 controls with an algorithm (D3, RCP, DualPI2, Bolt, PINT), and the features that follow for the ports.
 
 A control with settings is a class here, a field of `PortControls`, and one of `PortControlChanges` if variants may
 replace it; nothing else of a scenario names it.
@@ -24,6 +24,17 @@ from controller.d3 import (
 )
 from controller.dualpi2 import DUALPI2_PORTS, DUALPI2_UNITS, DualPi2Port, dualpi2_port
 from controller.features import PortTable
+from controller.pint import (
+    LOG_BASE,
+    MAX_LOG_BASE,
+    MIN_LOG_BASE,
+    PINT_LOGARITHM,
+    PINT_PORTS,
+    PINT_UNITS,
+    PintLogarithm,
+    PintPort,
+    pint_port,
+)
 from controller.rcp import RCP_PORTS, RCP_STAMPED, RCP_UNITS, RcpPort, RcpStamp, rcp_port
 from p4cc.scenario.base import MAX_TIME_NS, Model
 
@@ -35,7 +46,7 @@ if TYPE_CHECKING:
     from controller.port_settings import NetworkPorts
     from topos import Link
 
-__all__ = ["BoltSwitch", "CapacityEstimate", "D3Switch", "DualPi2Switch", "RcpSwitch"]
+__all__ = ["BoltSwitch", "CapacityEstimate", "D3Switch", "DualPi2Switch", "PintSwitch", "RcpSwitch"]
 """The settings' names in Python (`p4cc.parts`)."""
 
 GAIN_DENOMINATOR = 1_000_000
@@ -241,6 +252,36 @@ class BoltSwitchSettings(Model):
         )
 
 
+class PintSwitchSettings(Model):
+    """Ports that measure their utilisation for PINT (docs/algorithms/hpcc.md#pint)."""
+
+    interval_ns: PositiveNs | None = Field(
+        default=None,
+        description="T, over which utilisation is averaged; the network's longest round-trip time if absent.",
+    )
+    log_base: Annotated[float, Field(ge=MIN_LOG_BASE, le=MAX_LOG_BASE)] = Field(
+        default=LOG_BASE,
+        description="Base of the logarithm in which packets carry utilisation, for switches and senders.",
+    )
+
+    def features(self, roles: frozenset[str], at: NetworkPorts) -> Iterator[Feature]:
+        """Ports that measure, and the logarithm that they write."""
+        if PINT_PORTS in roles:
+            ports = at.plan(lambda switch, link: self._port(switch, link, at))
+            yield PortTable(PINT_PORTS, ports, units=PINT_UNITS)
+        if PINT_LOGARITHM in roles:
+            yield PintLogarithm(self.log_base)
+
+    def _port(self, switch: str, link: Link, at: NetworkPorts) -> PintPort:
+        return pint_port(
+            rate_bps=link.rate_bps,
+            interval_ns=self.interval_ns or at.rtt_ns,
+            depth_bytes=at.depth_bytes(switch),
+            framing_bytes=link.framing_bytes,
+            time_unit_ns=at.tick_ns(switch),
+        )
+
+
 class PortControls(Model):
     """Settings of controls; a program that lacks one ignores them."""
 
@@ -252,6 +293,13 @@ class PortControls(Model):
     """For programs with a dual queue (`dualpi2.p4`)."""
     bolt: BoltSwitchSettings = BoltSwitchSettings()
     """For programs that report queues to senders (`bolt.p4`)."""
+    pint: PintSwitchSettings = PintSwitchSettings()
+    """For programs that write utilisation into packets (`pint.p4`)."""
+
+    @property
+    def pint_log_base(self) -> float:
+        """Base of the logarithm that switches write and senders read."""
+        return self.pint.log_base
 
     def port_features(self, roles: frozenset[str], at: NetworkPorts) -> Iterator[Feature]:
         """The settings of all of them for programs with these roles, in order; raises PlannerError."""
@@ -268,6 +316,7 @@ class PortControlChanges(Model):
     dualpi2: DualPi2SwitchSettings | None = Field(
         default=None, description="Replaces the switches' dual-queue settings."
     )
+    pint: PintSwitchSettings | None = Field(default=None, description="Replaces the switches' PINT settings.")
     bolt: BoltSwitchSettings | None = Field(default=None, description="Replaces the switches' Bolt settings.")
 
 
@@ -279,4 +328,5 @@ BoltSwitch = BoltSwitchSettings
 CapacityEstimate = CapacityEstimateSettings
 D3Switch = D3SwitchSettings
 DualPi2Switch = DualPi2SwitchSettings
+PintSwitch = PintSwitchSettings
 RcpSwitch = RcpSwitchSettings

@@ -24,6 +24,7 @@ SwitchNeed = Literal[
     "rate_allocation",
     "fair_rate",
     "queue_notices",
+    "path_utilisation",
 ]
 """What an algorithm needs from switches, in the registry's words (`p4cc algorithms`)."""
 

@@ -1,4 +1,4 @@
-// In-band telemetry on the wire: HPCC's hop records (extension 1) and INT-MD 2.1 (extension 2).
+// In-band telemetry on the wire: HPCC's hop records (extension 1), INT-MD 2.1 (extension 2), PINT (11).
 
 #ifndef P4CC_INT
 #define P4CC_INT
@@ -74,5 +74,12 @@ const bit<4> INT_MD_VERSION = 2;
 // Words of the metadata header itself.
 const bit<8> INT_MD_HEADER_WORDS = 3;
 const bit<10> INT_MD_SHIM_BYTES = 4;
+
+// PINT: the utilisation of the busiest port so far, as a logarithm.
+header pint_h {
+    bit<8> power;
+}
+
+const bit<8> PINT_BYTES = 1;
 
 #endif

@@ -44,4 +44,7 @@ const bit<32> DSCP_COUNT = 64;
 // Flows whose number has a reciprocal; beyond it D3 gives no fair share (controller/reciprocals.py fills it).
 const bit<32> RECIPROCAL_SIZE = 4096;
 
+// Cells of PINT's logarithm: numbers of 18 bits by their first seven (controller/pint.py fills them).
+const bit<32> PINT_CELLS = 1024;
+
 #endif

@@ -25,6 +25,7 @@ const bit<8> EXTENSION_RATE_REQUEST = 3;
 const bit<8> EXTENSION_FAIR_RATE = 6;
 const bit<8> EXTENSION_INT_FIXED = 7;
 const bit<8> EXTENSION_BOLT = 9;
+const bit<8> EXTENSION_PINT = 11;
 
 const bit<16> IPV4_HEADER_BYTES = 20;
 // Above this a packet is not grown: far beyond any MTU, and no length field can wrap below it.

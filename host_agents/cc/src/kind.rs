@@ -48,6 +48,8 @@ pub enum SwitchNeed {
     FairRate,
     /// Queues told to senders at once, and places and room offered to them (Bolt).
     QueueNotices,
+    /// The utilisation of the path's busiest port in each packet (PINT).
+    PathUtilisation,
     /// A queue of its own for packets with ECT(1), whose marks come at once (RFC9331).
     L4sMarks,
 }

@@ -4,8 +4,8 @@ use crate::error::ConfigError;
 use crate::info::{AlgorithmInfo, find_in};
 use crate::kind::Kind;
 use crate::rate::{
-    bolt, d3, dcqcn, dctcp as dctcp_rate, fast_like, fixed, hpcc, nscc, powertcp, prague as prague_rate, rcp,
-    swift, timely,
+    bolt, d3, dcqcn, dctcp as dctcp_rate, fast_like, fixed, hpcc, hpcc_pint, nscc, powertcp,
+    prague as prague_rate, rcp, swift, timely,
 };
 use crate::receiver::{eqds, ndp};
 use crate::{
@@ -35,6 +35,7 @@ static REGISTRY: &[AlgorithmInfo] = &[
     fast_like::INFO,
     dcqcn::INFO,
     hpcc::INFO,
+    hpcc_pint::INFO,
     powertcp::INFO,
     powertcp::THETA_INFO,
     bolt::INFO,

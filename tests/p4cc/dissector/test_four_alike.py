@@ -22,10 +22,10 @@ from p4cc.planning.programs import compile_program
 from tests.p4cc.dissector.test_dissector import capture_of, ipv4, made
 from tests.p4cc.dissector.wire_format import PAGE, ROOT, TRANSPORT, Field, cells, extension_codes, layouts
 
-HPCC, D3, FAIR_RATE, BOLT = "1: HPCC", "3: rate request", "6: fair rate", "9: Bolt"
+HPCC, D3, FAIR_RATE, BOLT, PINT = "1: HPCC", "3: rate request", "6: fair rate", "9: Bolt", "11: PINT"
 HEADERS = (
     *((TRANSPORT, "header"), (HPCC, "header"), (HPCC, "record"), (D3, "header"), (D3, "record")),
-    *((FAIR_RATE, "header"), (BOLT, "header")),
+    *((FAIR_RATE, "header"), (BOLT, "header"), (PINT, "header")),
 )
 RUST = ROOT / "host_agents" / "transport" / "src"
 FLAGS = tuple(range(8, 16))
@@ -39,6 +39,7 @@ P4 = {
     (D3, "record"): ("d3", "rate_hop_h"),
     (FAIR_RATE, "header"): ("rcp", "fair_rate_h"),
     (BOLT, "header"): ("bolt", "bolt_h"),
+    (PINT, "header"): ("pint", "pint_h"),
 }
 SCAPY: dict[tuple[str, str], type[Packet]] = {
     (TRANSPORT, "header"): wire.P4cc,
@@ -48,6 +49,7 @@ SCAPY: dict[tuple[str, str], type[Packet]] = {
     (D3, "record"): wire.RateRecord,
     (FAIR_RATE, "header"): wire.FairRate,
     (BOLT, "header"): wire.Bolt,
+    (PINT, "header"): wire.Pint,
 }
 SHORT = {
     "packet_type": "type",
@@ -71,6 +73,7 @@ LUA = {
     **{name: f"int.{name}" for name in ("path_id", "rate_code", "transmitted")},
     "link_rate": "bolt.rate",
     "rate": "rcp.rate",
+    "power": "pint.power",
 }
 """What the dissector calls fields, without `p4cc.` and the prefix of their header; it shows rate requests as bytes."""
 CODES = {
@@ -84,6 +87,7 @@ CODES = {
     8: "read_request",
     9: "bolt",
     10: "credit",
+    11: "pint",
 }
 
 
@@ -202,7 +206,7 @@ def lua_name(section: str, field: Field) -> str:
     return "p4cc." + LUA.get(field.name, prefix + field.name)
 
 
-@pytest.mark.parametrize(("section", "code"), [(HPCC, 1), (FAIR_RATE, 6), (BOLT, 9)])
+@pytest.mark.parametrize(("section", "code"), [(HPCC, 1), (FAIR_RATE, 6), (BOLT, 9), (PINT, 11)])
 def test_wireshark_shows_the_pages_fields(section: str, code: int, tmp_path: Path) -> None:
     if (tshark := shutil.which("tshark")) is None:
         pytest.skip("tshark is not installed (Debian package tshark)")

@@ -16,6 +16,7 @@ from p4cc.wire import (
     IntHpcc,
     IntRecord,
     P4cc,
+    Pint,
     RateRecord,
     RateRequest,
     data_packet,
@@ -74,6 +75,7 @@ def test_the_documents_acks() -> None:
         (RateRequest(hops=[RateRecord(granted_kbps=hop) for hop in range(6)]), 84),
         (FairRate(rate_kbps=10), 4),
         (Bolt(flags="dec", queue_bytes=3_000, link_kbps=100_000_000), 12),
+        (Pint(power=127), 1),
     ],
 )
 def test_extensions_come_back_as_they_were_built(extension: Extension, length: int) -> None:

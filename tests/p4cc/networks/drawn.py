@@ -31,12 +31,13 @@ _PROGRAMS: dict[str, tuple[tuple[str, Plain], ...]] = {
     "rate_allocation": (("d3", _NS),),
     "fair_rate": (("rcp", _NS),),
     "queue_notices": (("bolt", _BYTES),),
+    "path_utilisation": (("pint", _BYTES),),
     "l4s_marks": (("dualpi2", {**_NS, "ecn_profile": "rfc3168"}),),
 }
 """Programs that do what an algorithm needs of switches, and fields of `switch` that they need."""
 _MARKED_BY = {"reno_ecn": ("sce", "rfc3168"), "cubic_ecn": ("sce", "rfc3168"), "gst": ("gst", "sce")}
 """Profiles of algorithms that not every one serves."""
-_OF_ONE_PATH = {"telemetry", "rate_allocation", "fair_rate", "queue_notices"}
+_OF_ONE_PATH = {"telemetry", "rate_allocation", "fair_rate", "queue_notices", "path_utilisation"}
 """Needs of paced senders that cannot choose paths."""
 _BY_SEGMENT = {"timely", "dcqcn", "fixed", "hpcc", "dctcp_rate"}
 """Paced senders whose pace does not follow from the round-trip times of packets."""

@@ -42,6 +42,7 @@ def rate(name: str) -> dict[str, Any]:
         (on(DUAL, rate("hpcc")), "adds none", "int_hpcc.p4"),
         (on(DUAL, rate("d3")), "needs its rate", "d3.p4"),
         (on(DUAL, rate("rcp")), "needs its rate", "rcp.p4"),
+        (on(DUAL, rate("hpcc_pint")), "needs the utilisation of its path", "pint.p4"),
         (on(DUAL, rate("bolt")), "needs queue notifications", "bolt.p4"),
         (on(RED, window("dctcp", "gst")), "two marking thresholds", "ecn_dual.p4"),
         (on(PLAIN, window("dctcp")), "does not mark", "ecn_dual.p4"),

@@ -136,6 +136,28 @@ def test_each_mode_is_the_sender_that_run_py_configures(simulator: Path) -> None
     assert (sender["name"], sender["g"], sender["ai_mbps"]) == ("dctcp_rate", 0.0625, 615.0)
 
 
+def test_mode_10_is_hpcc_by_pint(simulator: Path) -> None:
+    """As its run.py writes for `--cc hpccPint --pint_log_base 1.05 --pint_prob 0.0625`."""
+    keys = ("CC_MODE 3", "CC_MODE 10\nPINT_LOG_BASE 1.05\nPINT_PROB 0.0625")
+    said = import_config(written(simulator, keys), str)
+    document: Any = said.document
+    assert document["variants"][0]["rate_control"] == {
+        "name": "hpcc_pint",
+        "eta": 0.95,
+        "max_stage": 0,
+        "ai_mbps": 10.0,
+        "r_min_mbps": 1_000.0,
+    }
+    assert document["switch"]["program"] == "p4src/v1model/pint.p4"
+    assert document["switch"]["pint"] == {"log_base": 1.05}
+    assert document["transport"]["pint_share"] == 0.0625
+    assert {"FAST_REACT 1: not read by this CC_MODE", "MULTI_RATE 0: not read by this CC_MODE"} <= set(said.remarks)
+    left_out = imported(written(simulator, ("CC_MODE 3", "CC_MODE 10")))
+    assert (left_out["switch"]["pint"]["log_base"], left_out["transport"]["pint_share"]) == (1.05, 1.0)
+    of_others = import_config(written(simulator, ("CC_MODE 3", "CC_MODE 3\nPINT_PROB 1.0")), str)
+    assert "PINT_PROB 1.0: not read by this CC_MODE" in of_others.remarks
+
+
 def test_a_key_that_is_left_out_has_the_simulators_default(simulator: Path) -> None:
     """Of `scratch/third.cc`: has_win 1, var_win 0, mi_thresh 5, multi_rate, fast_react, u_target 0.95."""
     sender = imported(written(simulator, ("MI_THRESH 0\n", ""), ("MULTI_RATE 0\n", "")))["variants"][0]["rate_control"]
@@ -177,7 +199,10 @@ def test_links_that_go_down_count_from_the_first_flows(simulator: Path) -> None:
 @pytest.mark.parametrize(
     ("old", "new", "line", "cause"),
     [
-        ("CC_MODE 3", "CC_MODE 10", 8, "CC_MODE 10 is not modelled"),
+        ("CC_MODE 3", "CC_MODE 9", 8, "CC_MODE 9 is not modelled"),
+        ("CC_MODE 3", "CC_MODE 10\nPINT_LOG_BASE 1.01", 9, "PINT_LOG_BASE 1.01 is not between 1.05 and 2"),
+        ("CC_MODE 3", "CC_MODE 10\nPINT_PROB 0", 9, "PINT_PROB 0 is not a share of packets"),
+        ("CC_MODE 3", "PINT_PROB 1.5\nCC_MODE 10", 8, "PINT_PROB 1.5 is not a share of packets"),
         ("VAR_WIN 1", "VAR_WIN 0", 25, "HAS_WIN 1 and VAR_WIN 0"),
         ("RATE_AI 40Mb/s", "RATE_AI 40", 15, "RATE_AI is '40'"),
         ("mix/flow.txt", "mix/none.txt", 5, "no file 'mix/none.txt'"),

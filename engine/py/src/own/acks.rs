@@ -169,6 +169,7 @@ pub(crate) struct PacedAck {
     sent_bps: Option<f64>,
     hops: Option<Py<PyTuple>>,
     path: u16,
+    utilisation: Option<f64>,
     granted_bps: Option<f64>,
     is_offered: bool,
     /// Headers of the user's program that it echoes.
@@ -181,7 +182,7 @@ impl PacedAck {
         (self.now, self.ack, self.snd_nxt, self.rtt) = (ack.now, ack.ack, ack.snd_nxt, ack.rtt);
         (self.cnp, self.sent_bps, self.path, self.granted_bps) =
             (ack.cnp, ack.sent_bps, ack.path, ack.granted_bps);
-        self.is_offered = ack.is_offered;
+        (self.utilisation, self.is_offered) = (ack.utilisation, ack.is_offered);
         (self.above_bytes, self.flight_bytes, self.lost_bytes) =
             (ack.above_bytes, ack.flight_bytes, ack.lost_bytes);
         self.hops = None;
@@ -258,6 +259,11 @@ impl PacedAck {
     #[getter]
     fn path(&self) -> u16 {
         self.path
+    }
+
+    #[getter]
+    fn utilisation(&self) -> Option<f64> {
+        self.utilisation
     }
 
     #[getter]

@@ -106,6 +106,8 @@ pub struct RateAck<'a> {
     pub hops: &'a [HopRecord],
     /// What tells the path of the telemetry from others (docs/algorithms/int.md#path-id).
     pub path: u16,
+    /// Utilisation of the busiest port of the path, where the ACK tells it (docs/algorithms/hpcc.md#pint).
+    pub utilisation: Option<f64>,
     /// Rate in bit/s that the switches of the path grant; 0 for
     /// the base rate, none where the ACK says nothing of it.
     pub granted_bps: Option<f64>,

@@ -14,60 +14,63 @@ use crate::info::{AlgorithmInfo, Make};
 use crate::kind::{Kind, SwitchNeed};
 use crate::params::{Domain, ParamInfo, Params};
 
+pub(super) const ETA: ParamInfo = ParamInfo {
+    name: "eta",
+    unit: "ratio",
+    summary: "target utilisation",
+    domain: Domain::Number { default: Some(0.95), min: 0.01, max: 1.0 },
+    source: "docs/algorithms/hpcc.md#hpcc-parameters",
+};
+
+pub(super) const MAX_STAGE: ParamInfo = ParamInfo {
+    name: "max_stage",
+    unit: "rounds",
+    summary: "rounds of additive increase before a multiplicative one; 0 in the authors' script, 5 \
+        in the paper",
+    domain: Domain::Number { default: Some(0.0), min: 0.0, max: 1e6 },
+    source: "docs/algorithms/hpcc.md#hpcc-parameters, #choice-hpcc-max-stage",
+};
+
+pub(super) const AI: ParamInfo = ParamInfo {
+    name: "ai_mbps",
+    unit: "Mbit/s",
+    summary: "additive increase step, per 25 Gbit/s of line rate; as a window, the step times the \
+        base RTT",
+    domain: Domain::Number { default: Some(10.0), min: 0.0, max: 1e6 },
+    source: "docs/algorithms/hpcc.md#hpcc-parameters",
+};
+
+pub(super) const REACTION: ParamInfo = ParamInfo {
+    name: "reaction",
+    unit: "",
+    summary: "reference window: updated per round and applied at every 'ack', updated and applied \
+        once per 'rtt', or 'running'",
+    domain: Domain::Choice { default: "ack", options: &["ack", "rtt", "running"] },
+    source: "docs/algorithms/hpcc.md#hpcc-parameters, #choice-hpcc-reference",
+};
+
+const MULTI_RATE: ParamInfo = ParamInfo {
+    name: "multi_rate",
+    unit: "",
+    summary: "'on' keeps a reference window per hop, and the smallest window wins",
+    domain: Domain::Choice { default: "off", options: &["off", "on"] },
+    source: "docs/algorithms/hpcc.md#hpcc-sender",
+};
+
+const U0: ParamInfo = ParamInfo {
+    name: "u0",
+    unit: "ratio",
+    summary: "initial estimate of the utilisation; another implementation starts at eta",
+    domain: Domain::Number { default: Some(1.0), min: 0.01, max: 10.0 },
+    source: "docs/algorithms/hpcc.md#hpcc-parameters",
+};
+
 /// What the registry says about this algorithm.
 pub(crate) const INFO: AlgorithmInfo = AlgorithmInfo {
     name: "hpcc",
     kind: Kind::RateControl,
     summary: "sets window and rate from the telemetry in every ACK so that the busiest hop is utilised at eta",
-    parameters: &[
-        ParamInfo {
-            name: "eta",
-            unit: "ratio",
-            summary: "target utilisation",
-            domain: Domain::Number { default: Some(0.95), min: 0.01, max: 1.0 },
-            source: "docs/algorithms/hpcc.md#hpcc-parameters",
-        },
-        ParamInfo {
-            name: "max_stage",
-            unit: "rounds",
-            summary: "rounds of additive increase before a multiplicative one; 0 in the authors' script, 5 \
-                in the paper",
-            domain: Domain::Number { default: Some(0.0), min: 0.0, max: 1e6 },
-            source: "docs/algorithms/hpcc.md#hpcc-parameters, #choice-hpcc-max-stage",
-        },
-        ParamInfo {
-            name: "ai_mbps",
-            unit: "Mbit/s",
-            summary: "additive increase step, per 25 Gbit/s of line rate; as a window, the step times the \
-                base RTT",
-            domain: Domain::Number { default: Some(10.0), min: 0.0, max: 1e6 },
-            source: "docs/algorithms/hpcc.md#hpcc-parameters",
-        },
-        ParamInfo {
-            name: "reaction",
-            unit: "",
-            summary: "reference window: updated per round and applied at every 'ack', updated and applied \
-                once per 'rtt', or 'running'",
-            domain: Domain::Choice { default: "ack", options: &["ack", "rtt", "running"] },
-            source: "docs/algorithms/hpcc.md#hpcc-parameters, #choice-hpcc-reference",
-        },
-        ParamInfo {
-            name: "multi_rate",
-            unit: "",
-            summary: "'on' keeps a reference window per hop, and the smallest window wins",
-            domain: Domain::Choice { default: "off", options: &["off", "on"] },
-            source: "docs/algorithms/hpcc.md#hpcc-sender",
-        },
-        ParamInfo {
-            name: "u0",
-            unit: "ratio",
-            summary: "initial estimate of the utilisation; another implementation starts at eta",
-            domain: Domain::Number { default: Some(1.0), min: 0.01, max: 10.0 },
-            source: "docs/algorithms/hpcc.md#hpcc-parameters",
-        },
-        R_MIN,
-        R_MIN_SHARE,
-    ],
+    parameters: &[ETA, MAX_STAGE, AI, REACTION, MULTI_RATE, U0, R_MIN, R_MIN_SHARE],
     switch_needs: SwitchNeed::Telemetry,
     source: "docs/algorithms/hpcc.md#hpcc",
     make: Make::RateControl(|params, environment| Ok(Box::new(Hpcc::new(params, environment)?))),
@@ -104,7 +107,7 @@ enum Reaction {
 
 /// State of one HPCC sender; windows in bytes.
 #[derive(Clone, Debug)]
-struct Hpcc {
+pub(super) struct Hpcc {
     eta: f64,
     max_stage: f64,
     w_ai: f64,
@@ -128,11 +131,21 @@ struct Hpcc {
 
 impl Hpcc {
     fn new(params: &Params<'_>, environment: &RateEnvironment) -> Result<Self, ConfigError> {
+        let u0 = params.number("u0")?;
+        Ok(Self { multi_rate: params.choice("multi_rate")? == "on", ..Self::with(params, environment, u0)? })
+    }
+
+    /// A sender with one reference and this first estimate, by the parameters that its forms share.
+    pub(super) fn with(
+        params: &Params<'_>,
+        environment: &RateEnvironment,
+        u0: f64,
+    ) -> Result<Self, ConfigError> {
         let base_rtt_ns = environment.base_rtt.as_ps() as f64 / 1e3;
         let bytes_per_rtt = |bps: f64| bps * base_rtt_ns / 8e9;
         let step_bps = params.number("ai_mbps")? * 1e6 * environment.line_bps() / STEP_LINE_BPS;
         let w_init = environment.bdp_bytes();
-        let first = Reference { window: w_init, utilisation: params.number("u0")?, inc_stage: 0 };
+        let first = Reference { window: w_init, utilisation: u0, inc_stage: 0 };
         Ok(Self {
             eta: params.number("eta")?,
             max_stage: params.number("max_stage")?,
@@ -144,7 +157,7 @@ impl Hpcc {
                 "running" => Reaction::Running,
                 _ => Reaction::Ack,
             },
-            multi_rate: params.choice("multi_rate")? == "on",
+            multi_rate: false,
             base_rtt_ns,
             int: environment.int,
             window: w_init,
@@ -216,6 +229,29 @@ impl Hpcc {
             self.window = smallest.clamp(self.w_min, self.w_init);
         }
     }
+
+    /// The estimate of a path whose utilisation switches tell.
+    pub(super) fn set_utilisation(&mut self, utilisation: f64) {
+        for reference in &mut self.references {
+            reference.utilisation = utilisation;
+        }
+    }
+
+    /// The reference changes with the first ACK for what leaves from now on.
+    #[inline]
+    pub(super) fn begin_round(&mut self, ack: &RateAck<'_>) {
+        self.last_update_seq = ack.snd_nxt;
+    }
+
+    /// The window that follows from the estimate, and with the end of a round its reference.
+    #[inline]
+    pub(super) fn react(&mut self, ack: &RateAck<'_>) {
+        let ends_round = ack.ack > self.last_update_seq;
+        self.compute(ends_round || self.reaction == Reaction::Running);
+        if ends_round {
+            self.begin_round(ack);
+        }
+    }
 }
 
 impl Reference {
@@ -236,17 +272,13 @@ impl RateControl for Hpcc {
         if self.last.len() != hops.len() || self.last_path != ack.path {
             // docs/algorithms/hpcc.md#hpcc-sender: the first ACK "only stores
             // INT and sets last_update_seq"; so does one of another path.
-            self.last_update_seq = ack.snd_nxt;
+            self.begin_round(ack);
             if self.multi_rate {
                 self.references.resize(hops.len(), self.first);
             }
         } else {
-            let ends_round = ack.ack > self.last_update_seq;
             self.measure(hops);
-            self.compute(ends_round || self.reaction == Reaction::Running);
-            if ends_round {
-                self.last_update_seq = ack.snd_nxt;
-            }
+            self.react(ack);
         }
         if self.last.len() == hops.len() {
             self.last.copy_from_slice(hops);

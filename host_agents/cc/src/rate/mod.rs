@@ -3,7 +3,7 @@
 //!
 //! State machines as in the window family: they take `now` and what an ACK says, and are asked for the rate.
 //! They react to round-trip times (TIMELY, FAST-like), congestion notifications (DCQCN, DCTCP) or telemetry
-//! (HPCC), are told of queues (Bolt), or are told their rate by the switches (D3, RCP).
+//! (HPCC, whole or by PINT), are told of queues (Bolt), or are told their rate by the switches (D3, RCP).
 //!
 //! Invariants: `min <= rate <= line rate`, or 0 where switches allot
 //! rates and have none left; nothing changes but through the calls.
@@ -18,6 +18,7 @@ pub(crate) mod dctcp;
 pub(crate) mod fast_like;
 pub(crate) mod fixed;
 pub(crate) mod hpcc;
+pub(crate) mod hpcc_pint;
 mod int;
 pub(crate) mod nscc;
 pub(crate) mod powertcp;
@@ -137,6 +138,7 @@ mod tests {
             ("dcqcn", r#","form":"paper","byte_counter_bytes":5000"#),
             ("hpcc", r#","multi_rate":"on","max_stage":5"#),
             ("hpcc", r#","reaction":"running""#),
+            ("hpcc_pint", r#","max_stage":5"#),
         ];
         let plain = rows().map(|info| (info, ""));
         plain.chain(others.map(|(name, more)| (row(name), more))).collect()
@@ -192,6 +194,7 @@ mod tests {
                     sent_bps,
                     hops,
                     path: 0,
+                    utilisation: sent_bps.map(|number| number / 1e9),
                     granted_bps,
                     is_offered,
                     above_bytes: u64::from(tx) % 50_000,

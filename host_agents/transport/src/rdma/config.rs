@@ -83,6 +83,21 @@ pub enum IntRoom {
     HsFixed,
 }
 
+/// How a sender uses PINT (docs/algorithms/hpcc.md#pint).
+#[derive(Clone, Copy, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct PintTable {
+    /// Base of the logarithm in which packets carry utilisation.
+    pub log_base: f64,
+    /// Share of packets that carry it.
+    #[serde(default = "all")]
+    pub share: f64,
+}
+
+const fn all() -> f64 {
+    1.0
+}
+
 impl IntTable {
     /// Units and widths of the records.
     pub(crate) fn encoding(&self) -> IntEncoding {
@@ -193,6 +208,9 @@ pub struct RdmaConfig {
     /// How to read hop records; needed by algorithms that read telemetry.
     #[serde(default)]
     pub int: Option<IntTable>,
+    /// How to use PINT; needed by algorithms that read the utilisation of their path.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub pint: Option<PintTable>,
     /// Hops that rate requests have room for; a path with more gets the base rate
     /// (docs/algorithms/d3-rcp.md#d3-header: at most 6).
     #[serde(default = "default_request_records")]
@@ -252,6 +270,12 @@ const MAX_MSS_BYTES: u64 = 65_000;
 const MAX_ACK_EVERY: u64 = 1_024;
 const MAX_TIME_NS: u64 = 3_600_000_000_000;
 const MAX_UNIT_SHIFT: u32 = 5;
+/// Powers up to 512 times 512 fit a byte from the first of these on
+/// (docs/algorithms/hpcc.md#pint-parameters).
+const LEAST_LOG_BASE: f64 = 1.05;
+const MOST_LOG_BASE: f64 = 2.0;
+/// A packet in a million.
+const LEAST_PINT_SHARE: f64 = 1e-6;
 /// The dynamic ports.
 const MAX_ENTROPY_VALUES: u64 = 1 << 14;
 const MAX_SEGMENT_BYTES: u64 = 1 << 24;
@@ -283,6 +307,7 @@ impl RdmaConfig {
                 format!("{} reads telemetry and does not know the units of its records", self.cc.name);
             return Err(ConfigError::new("int", cause, "give unit_shift, tick_ns and rates_bps"));
         }
+        self.check_pint()?;
         if self.segment_bytes.is_some() && control.paces_by_rtt() {
             let cause = format!(
                 "{} sets its pace by round-trip times, and those of segments hold the pauses within them",
@@ -409,6 +434,27 @@ impl RdmaConfig {
         ];
         if let Some((place, _)) = unused.into_iter().find(|(_, is_given)| *is_given) {
             return Err(ConfigError::new(place, "a reader sends no ACKs", "leave it out, or reads"));
+        }
+        Ok(())
+    }
+
+    /// What a byte of PINT can say, and whether there is one.
+    fn check_pint(&self) -> Result<(), ConfigError> {
+        let Some(pint) = &self.pint else {
+            if self.needs() != SwitchNeed::PathUtilisation {
+                return Ok(());
+            }
+            let cause = format!("{} reads PINT and does not know the base of its logarithm", self.cc.name);
+            return Err(ConfigError::new("pint", cause, "give log_base"));
+        };
+        for (place, value, least, most) in [
+            ("pint.log_base", pint.log_base, LEAST_LOG_BASE, MOST_LOG_BASE),
+            ("pint.share", pint.share, LEAST_PINT_SHARE, 1.0),
+        ] {
+            if !(least..=most).contains(&value) {
+                let remedy = format!("give a number from {least} to {most}");
+                return Err(ConfigError::new(place, format!("{value} is out of range"), remedy));
+            }
         }
         Ok(())
     }

@@ -11,6 +11,7 @@ use std::collections::VecDeque;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use super::random::SplitMix;
 use crate::wire::DYNAMIC_PORTS;
 
 /// docs/algorithms/entropy.md#reps: what a sender keeps of values that came back.
@@ -48,24 +49,6 @@ pub enum PathFeedback {
     Trimmed,
 }
 
-/// Random numbers by splitmix64.
-#[derive(Clone, Debug)]
-struct SplitMix(u64);
-
-impl SplitMix {
-    fn next(&mut self) -> u64 {
-        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let mut mixed = self.0;
-        mixed = (mixed ^ (mixed >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-        mixed ^ (mixed >> 31)
-    }
-
-    fn below(&mut self, mask: u16) -> u16 {
-        (self.next() >> 32) as u16 & mask
-    }
-}
-
 /// The values of one flow.
 #[derive(Clone, Debug)]
 pub(super) struct Paths {
@@ -90,9 +73,9 @@ impl Paths {
     pub fn new(strategy: Entropy, values: u16, seed: u64) -> Self {
         let mut random = SplitMix(seed);
         let mask = values.clamp(1, 1 << 14) - 1;
-        let base = DYNAMIC_PORTS | random.below(!DYNAMIC_PORTS & !mask);
+        let base = DYNAMIC_PORTS | random.masked(!DYNAMIC_PORTS & !mask);
         let left_out = if strategy == Entropy::Bitmap { vec![0; usize::from(mask) + 1] } else { Vec::new() };
-        let order = random.below(mask);
+        let order = random.masked(mask);
         Self { strategy, random, mask, base, turn: 0, order, left_out, recycled: VecDeque::new(), port: base }
     }
 
@@ -109,7 +92,7 @@ impl Paths {
             Entropy::Bitmap => self.in_turn_unless_left_out(),
             Entropy::Reps => match self.recycled.pop_front() {
                 Some(value) => value,
-                None => self.random.below(self.mask),
+                None => self.random.masked(self.mask),
             },
         };
         self.port = self.base | value;
@@ -141,7 +124,7 @@ impl Paths {
         let value = (self.turn ^ self.order) & self.mask;
         self.turn = (self.turn + 1) & self.mask;
         if self.turn == 0 {
-            self.order = self.random.below(self.mask);
+            self.order = self.random.masked(self.mask);
         }
         value
     }

@@ -19,6 +19,8 @@ mod credited;
 mod credits;
 mod entropy;
 mod pacer;
+mod pint;
+mod random;
 mod read;
 mod receiver;
 mod request;
@@ -28,7 +30,7 @@ mod selective;
 mod sender;
 mod telemetry;
 
-pub use config::{CnpScope, IntRoom, IntTable, Notification, RdmaConfig, Recovery};
+pub use config::{CnpScope, IntRoom, IntTable, Notification, PintTable, RdmaConfig, Recovery};
 pub use entropy::{Entropy, PathFeedback};
 pub use read::{ReadRequest, ReadSource};
 pub use receiver::{Carries, RdmaAck, RdmaData, RdmaDueAck, RdmaReceipt, RdmaReceiver};

@@ -14,6 +14,7 @@ use super::config::{Notification, RdmaConfig, Recovery};
 use super::credits::Credits;
 use super::entropy::{PathFeedback, Paths};
 use super::pacer::{Pacer, time_at};
+use super::pint::Pint;
 use super::request::{RequestBytes, Requests};
 use super::segments::Segments;
 use super::selective::{Losses, Selective};
@@ -60,6 +61,8 @@ pub struct RdmaSender {
     pub(super) supplied: Option<u64>,
     pub(super) ecn: Codepoint,
     int: Option<IntReader>,
+    /// Of an algorithm that reads the utilisation of its path.
+    pint: Option<Box<Pint>>,
     /// Of a flow that asks for its rate.
     pub(super) requests: Option<Requests>,
     pub(super) patience_rounds: u32,
@@ -145,6 +148,8 @@ impl RdmaSender {
                 EcnProfile::Rfc3168.unmarked()
             },
             int: config.int.as_ref().filter(|_| needs == SwitchNeed::Telemetry).map(IntReader::new),
+            pint: (config.pint.as_ref().filter(|_| needs == SwitchNeed::PathUtilisation))
+                .map(|table| Box::new(Pint::new(table))),
             requests: (needs == SwitchNeed::RateAllocation).then(|| Requests::new(config.request_records)),
             patience_rounds: config.request_patience_rounds,
             extension: RequestBytes::new(),
@@ -175,6 +180,13 @@ impl RdmaSender {
     /// The sender chooses the paths of its packets, by random numbers from this seed.
     pub fn choose_paths(&mut self, config: &RdmaConfig, seed: u64) {
         self.paths = Some(Box::new(Paths::new(config.entropy, config.entropy_values, seed)));
+    }
+
+    /// Random numbers from this seed choose the packets that carry PINT.
+    pub fn choose_pint(&mut self, seed: u64) {
+        if let Some(pint) = &mut self.pint {
+            pint.seed(seed);
+        }
     }
 
     /// Whether it does, so that ACKs echo the source ports of its packets.
@@ -418,11 +430,14 @@ impl RdmaSender {
         bolt::Place { is_first: self.rtt.is_none(), is_last }
     }
 
-    /// What every packet of the flow carries.
+    /// What packets of the flow carry for switches to fill.
     #[inline]
-    fn plain_extension(&self) -> Extension<'static> {
+    fn plain_extension(&mut self) -> Extension<'static> {
         match (&self.int, self.needs) {
             (Some(reader), _) => reader.empty,
+            (None, SwitchNeed::PathUtilisation) => {
+                self.pint.as_mut().map_or(Extension::NONE, |pint| pint.extension())
+            }
             (None, SwitchNeed::FairRate) => {
                 Extension { kind: ExtensionType::FAIR_RATE, bytes: &NO_FAIR_RATE }
             }
@@ -617,6 +632,7 @@ impl RdmaSender {
             sent_bps,
             hops,
             path: telemetry::path(extension),
+            utilisation: self.pint.as_ref().and_then(|pint| pint.utilisation(extension)),
             granted_bps,
             is_offered,
             hop_count: fields.hop_count,

@@ -27,6 +27,8 @@ impl ExtensionType {
     pub const BOLT: Self = Self(9);
     /// What a receiver lets the sender send: 8-bit traffic class, 24 zero bits, 32 bits of the credit.
     pub const CREDIT: Self = Self(10);
+    /// PINT: the utilisation of the busiest port, as a power of a base.
+    pub const PINT: Self = Self(11);
 }
 
 /// An extension: its type and its bytes.

@@ -7,6 +7,7 @@ mod go_back_0;
 mod incast;
 mod ipv6;
 mod pair;
+mod pint;
 mod properties;
 mod rare_acks;
 mod rdma;

@@ -44,7 +44,8 @@ fn paced_config(
     let ack_bytes = ack_bytes.map_or_else(String::new, |bytes| format!(r#""ack_bytes":{bytes},"#));
     config(&format!(
         r#"{{{ack_bytes}"ack_every":{ack_every},"recovery":"{recovery}","mss_bytes":{mss_bytes},
-            "base_rtt_ns":{base_rtt_ns},"int":{{"unit_shift":0,"tick_ns":1,"rates_bps":{{}}}},"cc":{cc}}}"#
+            "base_rtt_ns":{base_rtt_ns},"int":{{"unit_shift":0,"tick_ns":1,"rates_bps":{{}}}},
+            "pint":{{"log_base":1.05}},"cc":{cc}}}"#
     ))
 }
 

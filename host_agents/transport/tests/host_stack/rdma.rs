@@ -647,20 +647,22 @@ proptest! {
     /// No answer, however wrong, makes a sender panic or leave its bounds.
     #[test]
     fn any_answer_is_survived(
-        algorithm in prop::sample::select(vec!["hpcc", "d3", "rcp_dc", "rcp", "bolt", "nscc", "swift"]),
+        algorithm in prop::sample::select(vec!["hpcc", "hpcc_pint", "d3", "rcp_dc", "rcp", "bolt", "nscc", "swift"]),
         keeps in any::<bool>(),
         answers in prop::collection::vec(
-            (any::<u32>(), any::<bool>(), 0_u8..4, any::<u64>(), prop::collection::vec(any::<u8>(), 0..90), 0_u8..10),
+            (any::<u32>(), any::<bool>(), 0_u8..4, any::<u64>(), prop::collection::vec(any::<u8>(), 0..90), 0_u8..12),
             0..100,
         ),
     ) {
         let recovery = if keeps && !["d3", "rcp_dc"].contains(&algorithm) { "selective_repeat" } else { "go_back_n" };
         let config = config(&format!(
             r#"{{"base_rtt_ns":10000,"recovery":"{recovery}","cc":{{"name":"{algorithm}"}},
+                "pint":{{"log_base":1.05,"share":0.5}},
                 "int":{{"unit_shift":0,"tick_ns":1,"rates_bps":{{"2":100000000000,"6":10000000000}}}}}}"#,
         ));
         let least = match algorithm {
             "hpcc" => 1e9,
+            "hpcc_pint" => 10e6,
             "bolt" => 15e6,
             _ => 0.0,
         };

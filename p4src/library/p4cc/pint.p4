@@ -1,0 +1,1 @@
+#include "../../controls/pint.p4"
