@@ -45,7 +45,7 @@ pub use error::{RunError, SpecError};
 pub use events::Batching;
 pub use hosts::{HostCounters, MAX_WAITING_INJECTED};
 pub use latency::{Latency, LatencySpec};
-pub use network::{Network, RunOptions};
+pub use network::{Network, RealClock, RunOptions};
 pub use output::{Capture, FlowLook, Look, News, PacketBalance, Progress, Results, Summary, Trace};
 pub use parallel::{MAX_JOBS, MAX_THREADS, run_many};
 pub use record::{Column, ColumnSpec, ColumnType, Numbers, TABLES, Table, TableSink, TableSpec, Tap, Texts};

@@ -4,9 +4,9 @@ use std::collections::BTreeMap;
 use std::net::SocketAddr;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
-use p4cc_netsim::{NetworkSpec, Results, RunError, RunOptions, TableSink, run_many};
+use p4cc_netsim::{NetworkSpec, RealClock, Results, RunError, RunOptions, TableSink, run_many};
 use p4cc_p4runtime::{Devices, Epoch, NoSuchDevice, Server};
 use p4cc_switch::{Packet, Switch};
 use p4cc_units::Time;
@@ -148,8 +148,19 @@ impl Network {
                     let _ = sender.send(at);
                 };
                 let RunOptions { until, stop_at_message, stop_at_news, threads, .. } = options;
+                let started = Instant::now();
+                let now_ns = || u64::try_from(started.elapsed().as_nanos()).unwrap_or(u64::MAX);
+                let clock = RealClock { now_ns: &now_ns, stretch_events: RealClock::STRETCH_EVENTS };
                 let (cancel, progress) = (Some(cancel), Some(&mut report as _));
-                let options = RunOptions { until, stop_at_message, stop_at_news, cancel, progress, threads };
+                let options = RunOptions {
+                    until,
+                    stop_at_message,
+                    stop_at_news,
+                    cancel,
+                    progress,
+                    threads,
+                    clock: Some(clock),
+                };
                 attached(failures, || network.run(options))
             },
             |_, at: p4cc_netsim::Progress| {

@@ -7,6 +7,6 @@ mod run;
 mod state;
 
 pub(crate) use run::Control;
-pub use run::RunOptions;
+pub use run::{RealClock, RunOptions};
 pub(crate) use state::Blueprint;
 pub use state::Network;

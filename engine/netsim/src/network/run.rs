@@ -31,6 +31,9 @@ pub struct RunOptions<'a> {
     /// Threads to use; results do not depend on it. Where [`Network::one_thread_reason`] gives a reason, and
     /// for a run that stops at messages or news, it is one.
     pub threads: usize,
+    /// With it, a run on several threads uses one while that is faster, as on processors that other programs
+    /// use, too. Results do not depend on it.
+    pub clock: Option<RealClock<'a>>,
 }
 
 impl Default for RunOptions<'_> {
@@ -42,6 +45,7 @@ impl Default for RunOptions<'_> {
             cancel: None,
             progress: None,
             threads: 1,
+            clock: None,
         }
     }
 }
@@ -53,15 +57,35 @@ impl RunOptions<'_> {
     }
 }
 
+/// Real time, which the simulator itself never reads.
+#[derive(Clone, Copy)]
+pub struct RealClock<'a> {
+    /// Nanoseconds since some instant.
+    pub now_ns: &'a (dyn Fn() -> u64 + Sync),
+    /// Events between two looks at it: [`Self::STRETCH_EVENTS`], or fewer in a test.
+    pub stretch_events: u64,
+}
+
+impl RealClock<'_> {
+    /// Some tenths of a second.
+    pub const STRETCH_EVENTS: u64 = 1 << 21;
+}
+
 /// How the caller controls a run on its way.
 pub(crate) struct Control<'a> {
     cancel: Option<&'a AtomicBool>,
     progress: Option<&'a mut (dyn FnMut(Progress) + Send)>,
+    clock: Option<RealClock<'a>>,
 }
 
 impl Control<'_> {
     pub fn is_cancelled(&self) -> bool {
         self.cancel.is_some_and(|cancel| cancel.load(Ordering::Relaxed))
+    }
+
+    /// Real time by the caller's clock; 0 without one.
+    pub fn now_ns(&self) -> u64 {
+        self.clock.map_or(0, |clock| (clock.now_ns)())
     }
 
     pub fn report(&mut self, progress: Progress) {
@@ -88,8 +112,8 @@ impl Network {
         if self.end_if_complete() {
             return Ok(false);
         }
-        let RunOptions { until, stop_at_message, stop_at_news, cancel, progress, threads } = options;
-        let mut control = Control { cancel, progress };
+        let RunOptions { until, stop_at_message, stop_at_news, cancel, progress, threads, clock } = options;
+        let mut control = Control { cancel, progress, clock };
         let mut until = until.min(Time::from_ns(self.spec.stop_ns));
         let (_, switches, mut cx) = self.components();
         switches.resume(&mut cx);
@@ -98,7 +122,7 @@ impl Network {
         }
         let watch = stop_at_news.map(|news| NewsWatch::new(self.view(), news));
         let watches = stop_at_message || watch.is_some();
-        let mut regions = if watches { None } else { self.regions(threads) };
+        let mut regions = if watches { None } else { self.regions(threads, clock) };
         let mut has_news = false;
         loop {
             if let Some(regions) = &mut regions {

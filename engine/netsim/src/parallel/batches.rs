@@ -60,17 +60,23 @@ impl Batches {
         })
     }
 
-    /// Runs a region in batches, if one can begin now and end before `until`.
-    pub fn run(&mut self, network: &mut Network, until: Time, control: &mut Control<'_>) {
+    /// Runs a region in batches, if one can begin now and end before `until`. It ends with the epoch in which
+    /// it has handled `most_events`.
+    pub fn run(&mut self, network: &mut Network, until: Time, most_events: u64, control: &mut Control<'_>) {
         let Some(mut limit) = self.backoff.region_end(network, self.lookahead, until) else { return };
         let before = network.schedule.epochs;
+        let last_event = network.schedule.events.saturating_add(most_events);
         network.observers.stall.keep_activity();
         network.observers.deadlocks.defer(network.observers.deadlocks.check_at());
         network.begin_batching(&self.process_of, self.lookahead);
         let mut pays = true;
-        while pays && limit > network.now() && !control.is_cancelled() {
+        while pays
+            && limit > network.now()
+            && network.schedule.events < last_event
+            && !control.is_cancelled()
+        {
             let started = network.hosts.progress().active.len();
-            pays = self.run_epochs(network, limit, control);
+            pays = self.run_epochs(network, limit, last_event, control);
             network.hosts.sort_active(started);
             limit = sample_between(network, limit, until);
         }
@@ -81,12 +87,19 @@ impl Batches {
         self.backoff.after(network.schedule.events + pause, network.schedule.epochs - before);
     }
 
-    /// Runs epochs up to `limit` or to a global event; false if batches are too small to pay.
-    fn run_epochs(&mut self, network: &mut Network, limit: Time, control: &mut Control<'_>) -> bool {
+    /// Runs epochs up to `limit`, to `last_event` or to a global event; false if batches are too small to pay.
+    fn run_epochs(
+        &mut self,
+        network: &mut Network,
+        limit: Time,
+        last_event: u64,
+        control: &mut Control<'_>,
+    ) -> bool {
         let least_events = EPOCHS_PER_CHECK * MIN_EVENTS * network.switches.len() as u64;
         let mut counted = network.schedule.events;
         let mut epochs = 0_u64;
-        while let Some(end) = self.next_epoch(network, limit)
+        while network.schedule.events < last_event
+            && let Some(end) = self.next_epoch(network, limit)
             && !control.is_cancelled()
         {
             network.run_epoch(end);

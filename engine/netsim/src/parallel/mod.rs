@@ -4,6 +4,7 @@
 
 mod barrier;
 mod batches;
+mod choice;
 mod load_balancing;
 mod logical_processes;
 mod lookahead;

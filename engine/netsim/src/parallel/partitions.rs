@@ -108,12 +108,13 @@ impl Partitions {
     }
 
     /// Runs a region on threads, if one can begin now and end before `until`; gathers all state afterwards.
-    pub fn run(&mut self, network: &mut Network, until: Time, control: &mut Control<'_>) {
+    /// The region ends with the epoch in which it has handled `most_events`.
+    pub fn run(&mut self, network: &mut Network, until: Time, most_events: u64, control: &mut Control<'_>) {
         let Some(limit) = self.backoff.region_end(network, self.lookahead, until) else { return };
         let before = network.schedule.epochs;
         self.rebalance(network);
         self.scatter(network);
-        self.run_epochs(network, limit, control);
+        self.run_epochs(network, limit, most_events, control);
         self.gather(network);
         self.backoff.after(network.schedule.events, network.schedule.epochs - before);
     }
@@ -226,8 +227,15 @@ impl Partitions {
 
     /// Runs all partitions, one of them on this thread, until all events before `limit` have been handled, or
     /// the network has to handle one as a whole.
-    fn run_epochs(&mut self, network: &mut Network, limit: Time, control: &mut Control<'_>) {
-        let sync = Synchroniser::new(self.partitions.len(), events_left(network), self.rebalance_interval);
+    fn run_epochs(
+        &mut self,
+        network: &mut Network,
+        limit: Time,
+        most_events: u64,
+        control: &mut Control<'_>,
+    ) {
+        let most_events = most_events.min(events_left(network));
+        let sync = Synchroniser::new(self.partitions.len(), most_events, self.rebalance_interval);
         let (partition_of, lookahead) = (&self.partition_of, self.lookahead);
         let workers = self.partitions.iter_mut().zip(&mut self.unfinished).enumerate();
         let mut workers = workers.map(|(number, (partition, unfinished))| Worker {

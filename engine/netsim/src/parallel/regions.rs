@@ -3,20 +3,34 @@
 use p4cc_units::Time;
 
 use super::batches::Batches;
+use super::choice::{Choice, Way};
 use super::partitions::Partitions;
-use crate::network::{Control, Network};
+use crate::network::{Control, Network, RealClock};
 
 /// How regions of a run are handled.
 pub(crate) enum Regions {
     Threads(Partitions),
     Batches(Batches),
+    /// On threads or on one thread, whichever is faster by the caller's clock.
+    Faster { threads: Partitions, one_thread: Option<Batches>, choice: Choice },
 }
 
 impl Network {
-    /// How regions are handled with a number of threads; none where all events are handled one by one.
-    pub(crate) fn regions(&self, threads: usize) -> Option<Regions> {
-        let partitions = Partitions::new(self, threads).map(Regions::Threads);
-        partitions.or_else(|| Batches::new(self).map(Regions::Batches))
+    /// How regions are handled with a number of threads; none where all events are handled one by one. With a
+    /// clock, threads are used while they are faster than one.
+    pub(crate) fn regions(&self, threads: usize, clock: Option<RealClock<'_>>) -> Option<Regions> {
+        let (partitions, one_thread) = (Partitions::new(self, threads), || Batches::new(self));
+        match partitions {
+            None => one_thread().map(Regions::Batches),
+            Some(threads) => Some(match clock {
+                None => Regions::Threads(threads),
+                Some(clock) => {
+                    let states = self.switches.len() + self.topology.hosts.len() + self.hosts.plans().len();
+                    let choice = Choice::new(clock.stretch_events, states);
+                    Regions::Faster { threads, one_thread: one_thread(), choice }
+                }
+            }),
+        }
     }
 }
 
@@ -24,8 +38,16 @@ impl Regions {
     /// Runs a region, if one can begin now and end before `until`.
     pub fn run(&mut self, network: &mut Network, until: Time, control: &mut Control<'_>) {
         match self {
-            Self::Threads(partitions) => partitions.run(network, until, control),
-            Self::Batches(batches) => batches.run(network, until, control),
+            Self::Threads(partitions) => partitions.run(network, until, u64::MAX, control),
+            Self::Batches(batches) => batches.run(network, until, u64::MAX, control),
+            Self::Faster { threads, one_thread, choice } => {
+                let (way, events) = choice.next(network.schedule.events, || control.now_ns());
+                match (way, one_thread) {
+                    (Way::Threads, _) => threads.run(network, until, events, control),
+                    (Way::OneThread, Some(batches)) => batches.run(network, until, events, control),
+                    (Way::OneThread, None) => {}
+                }
+            }
         }
     }
 }
