@@ -22,13 +22,15 @@ LEAST_NS = SENDERS * PACKETS * 1_064 * 8e9 / RATE_BPS
 """What the line of the receiver needs for all packets once."""
 
 
-def overload(folder: Path, program: str, *, deflects: bool, recovery: str = "selective_repeat") -> Ran:
+def overload(
+    folder: Path, program: str, *, deflects: bool, recovery: str = "selective_repeat", **switch_settings: Any
+) -> Ran:
     """Three senders at the line's rate into one port with a queue of eight packets; nothing times out."""
     star = {"kind": "star", "senders": SENDERS, "rate_bps": RATE_BPS, "rtt_ns": RTT_NS, "queue_capacity_pkts": 8}
-    switch: dict[str, Any] = {"program": f"p4src/{program}.p4", "ecn_profile": "rfc3168"}
+    switch: dict[str, Any] = {"program": f"p4src/{program}.p4", "ecn_profile": "rfc3168", **switch_settings}
     if deflects:
         switch["deflect_on_drop"] = True
-    counters = {"names": ["trimmed_packets"]} if program == TRIM else None
+    counters = {"names": ["trimmed_packets"]} if program != UNAWARE else None
     data = scenario(
         topology=star,
         switch=switch,
@@ -83,6 +85,38 @@ def test_a_program_that_knows_no_deflection_runs_as_without(tmp_path: Path) -> N
         assert dropped(ran) > PACKETS
         bytes_of[deflects] = ran.bytes()
     assert bytes_of[False] == bytes_of[True]
+
+
+@pytest.mark.parametrize("recovery", ["selective_repeat", "go_back_n"])
+def test_tofino_2_trims_the_same_packets(tmp_path: Path, recovery: str) -> None:
+    tables: dict[str, list[pl.DataFrame]] = {}
+    for program in (TRIM, TOFINO):
+        folder = tmp_path / program
+        folder.mkdir(parents=True)
+        ran = overload(folder, program, deflects=True, recovery=recovery)
+        assert trimmed(ran) > 0
+        tables[program] = [ran.table(name) for name in ("flows", "port_queues", "program_counters")]
+    assert all(theirs.equals(ours) for ours, theirs in zip(*tables.values(), strict=True))
+
+
+def test_a_control_plane_names_the_port_that_leads_back(tmp_path: Path) -> None:
+    """Port 6 of pipe 0, which no link is at: the chip's port group 0 has 16 queues for each of 8 ports."""
+    place = {"mirror_drop_pg_id": 0, "mirror_drop_pg_queue": 6 * 16}
+    trims: dict[str, int] = {}
+    for name, data in {
+        "named": place,
+        "off": {"mirror_drop_enable": False, **place},
+        "elsewhere": {"mirror_drop_pg_id": 1, "mirror_drop_pg_queue": 0},
+    }.items():
+        folder = tmp_path / name
+        folder.mkdir()
+        row = {"switch": "s1", "bfrt": "tf2.tm.pipe.cfg", "default": True, "data": data}
+        ran = overload(folder, TOFINO, deflects=False, entries=[row])
+        trims[name] = trimmed(ran)
+        assert (dropped(ran) > 0) == (name == "off")
+    assert trims["named"] > PACKETS
+    # A port that no loop is at loses what it gets.
+    assert (trims["off"], trims["elsewhere"]) == (0, 0)
 
 
 def test_other_architectures_are_refused(tmp_path: Path) -> None:
