@@ -70,10 +70,7 @@ impl Batches {
         network.observers.deadlocks.defer(network.observers.deadlocks.check_at());
         network.begin_batching(&self.process_of, self.lookahead);
         let mut pays = true;
-        while pays
-            && limit > network.now()
-            && network.schedule.events < last_event
-            && !control.is_cancelled()
+        while pays && limit > network.now() && network.schedule.events < last_event && !control.is_cancelled()
         {
             let started = network.hosts.progress().active.len();
             pays = self.run_epochs(network, limit, last_event, control);

@@ -12,7 +12,11 @@ pub(crate) enum Regions {
     Threads(Partitions),
     Batches(Batches),
     /// On threads or on one thread, whichever is faster by the caller's clock.
-    Faster { threads: Partitions, one_thread: Option<Batches>, choice: Choice },
+    Faster {
+        threads: Partitions,
+        one_thread: Option<Batches>,
+        choice: Choice,
+    },
 }
 
 impl Network {
