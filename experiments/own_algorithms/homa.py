@@ -26,6 +26,7 @@ class Homa(ReceiverAlgorithm):
     source = "Homa 2018"
 
     overcommitment: float = number(6, min=1, max=6, summary="messages with grants at a time")
+    from_top: float = number(0, min=0, max=1, summary="1: the shortest has the highest of these classes even if alone")
 
     def start(self) -> None:
         self.ahead = max(int(self.bdp_bytes), self.payload_bytes)
@@ -47,13 +48,14 @@ class Homa(ReceiverAlgorithm):
         self.grant_some()
 
     def grant_some(self) -> None:
-        """The messages with the least left get grants, in the lowest classes; the shortest message has the highest."""
+        """The messages with the least left get grants; the shortest has the highest of as many classes as needed."""
         waiting = [
             (one.size - one.received, flow, one) for flow, one in self.messages.items() if one.granted < one.size
         ]
         chosen = sorted(waiting, key=lambda one: one[:2])[: int(self.overcommitment)]
+        classes = int(self.overcommitment) if self.from_top else len(chosen)
         for rank, (_, flow, message) in enumerate(chosen):
             up_to = min(message.size, message.received + self.ahead)
             if up_to > message.granted:
                 message.granted = up_to
-                self.grant(flow, up_to, priority=len(chosen) - 1 - rank)
+                self.grant(flow, up_to, priority=classes - 1 - rank)

@@ -58,7 +58,7 @@ FIGURES = {
     ],
     "collectives": ["ring", "halving", "all-to-all", "placement"],
     "load_balancing": ["permutation", "web search"],
-    "ndp": ["htsim incast of 16", "htsim incast of 128", "htsim permutation"],
+    "ndp": ["htsim incast of 16", "htsim incast of 128", "htsim permutation", "htsim permutation of 1024"],
     "nscc": [
         *("htsim incast of 15", "htsim incast of 127", "htsim permutation", "htsim drops 15", "htsim drops 127"),
         *("ways", "htsim paths of flows", "htsim oblivious paths", "htsim bitmap of paths", "htsim recycled paths"),

@@ -285,3 +285,34 @@ def test_homa_serves_the_shortest_message_first(tmp_path: Path) -> None:
         assert least_ns < fct_ns < 1.05 * next_ns + first_windows_ns, size
     mean = {name: float(rows["fct_ns"].mean()) for name, rows in of.items()}  # pyright: ignore[reportArgumentType]
     assert mean["Homa"] < 0.75 * mean["NDP"]
+
+
+def test_homa_in_the_highest_classes_lets_no_longer_message_by(tmp_path: Path) -> None:
+    """By default a grant to the only message known is of the lowest class, and its data waits for those that follow."""
+    sizes = [PAYLOAD_BYTES * packets for packets in (20, 72, 36, 28, 84, 48, 60, 96)]
+    # The shortest message is alone when it gets its grants.
+    starts_ns = [0, *([5_000] * 7)]
+    bulk: list[dict[str, Any]] = [
+        {
+            "kind": "bulk",
+            "name": f"m{number}",
+            "sources": [f"h{number}"],
+            "destinations": ["aggregator"],
+            "size_bytes": size,
+            "start_ns": start_ns,
+            "priority": 6,
+        }
+        for number, (size, start_ns) in enumerate(zip(sizes, starts_ns, strict=True), 1)
+    ]
+    switch = {"program": "p4src/v1model/ack_priority.p4", "ecn_profile": "rfc3168"}
+    homa = {"python": str(ROOT / "experiments/own_algorithms/homa.py:Homa"), "overcommitment": 4}
+    variants = [
+        {**NDP, "name": name, "receiver": {**homa, "from_top": from_top}} for name, from_top in (("low", 0), ("top", 1))
+    ]
+    flows = run(tmp_path, incast(switch=switch, traffic=bulk, variants=variants)).table("flows")
+    of = {
+        name: flows.filter(pl.col("variant") == name).sort("finish_ns")["size_bytes"].to_list()
+        for name in ("low", "top")
+    }
+    assert of["top"] == sorted(sizes)
+    assert of["low"] != sorted(sizes)
