@@ -54,7 +54,7 @@ class PortSweep:
         self._crc16 = _crc16_of_words(_AFTER_SRC_PORT)[ports] ^ np.uint16(crc16(b"\0\0" + packed))
 
     def places(self, factor: int, members: int) -> npt.NDArray[np.uint16]:
-        """By port: the place of the member, of a group of so many with weight 1, at the switch with this factor."""
+        """By port: the place of the member, of a group of that size with weight 1, at the switch with this factor."""
         # Unsigned products wrap as in the P4 program.
         salt = self._crc32 * np.uint32(factor) >> np.uint32(16)
         return (_crc16_of_words(_AFTER_SALT)[salt] ^ self._crc16) % np.uint16(members)
@@ -87,7 +87,7 @@ def _crc32_of_ports() -> npt.NDArray[np.uint32]:
 
 @cache
 def _crc16_of_words(bytes_after: int) -> npt.NDArray[np.uint16]:
-    """What each value of a 16-bit word adds to the CRC-16 of data in which so many bytes follow it."""
+    """What each value of a 16-bit word adds to the CRC-16 of data in which `bytes_after` bytes follow it."""
     bits = [(1 << bit).to_bytes(2, "big") + bytes(bytes_after) for bit in range(16)]
     return _combined([crc16(data) for data in bits]).astype(np.uint16)
 

@@ -12,6 +12,7 @@ from bisect import bisect_right
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import lru_cache
 
 from controller.errors import PlannerError, check_ranges
 from controller.roles import TICKS, Row
@@ -53,9 +54,11 @@ def pint_port(
         if value < 1:
             raise PlannerError(name, f"{value} is not positive", "give a positive value")
     interval = interval_ns // time_unit_ns
-    gain = round(Fraction(8_000_000_000 << GAIN_BITS, rate_bps * interval_ns))
+    # The switch counts whole ticks, so the gain is that of the interval it keeps.
+    kept_ns = max(interval, 1) * time_unit_ns
+    gain = round(Fraction(8_000_000_000 << GAIN_BITS, rate_bps * kept_ns))
     check_ranges(
-        ("interval", interval, 2, (1 << SHARE_BITS) - 1, "choose an interval of 2 to 2^32 - 1 clock ticks"),
+        ("interval", interval, 2, (1 << SHARE_BITS) - 1, "choose an interval of 2 to 2^32 - 1 clock ticks, or set timestamp_unit: ns"),
         ("gain of a byte", gain, 100, (1 << 32) - 1, "choose an interval that holds 128 B to 5 GB of the link"),
         ("depth_bytes", depth_bytes, 1, 4095, "give 80 for cells, or the size of a packet"),
         ("framing_bytes", framing_bytes, 0, 255, "bytes that the link adds to an IP packet"),
@@ -82,21 +85,30 @@ class PintLogarithm:
     def rows(self, switch: str, ports: Mapping[int, str]) -> Iterator[Row]:
         """One row for each cell: the power of its first number (2^-16), and how much more the next one has (2^-26)."""
         del switch, ports
-        bounds = self._bounds()
-        for shift in range(NUMBER_BITS - CELL_BITS + 1):
-            least = 1 if shift == 0 else 1 << (CELL_BITS - 1)
-            for high in range(least, 1 << CELL_BITS):
-                power, next_power = (_power(number << shift, bounds) for number in (high, high + 1))
-                key = {"cell": (shift << (CELL_BITS - 1)) + high}
-                slope = ((next_power - power) << (SLOPE_BITS - POWER_BITS)) >> shift
-                yield Row(PINT_LOGARITHM, key, "set_cell", {"power": power, "slope": slope})
+        return iter(_cells(self.log_base))
 
-    def _bounds(self) -> list[float]:
-        """The whole powers of the base, by products alone: a logarithm may differ from one machine to another."""
-        bounds = [1.0]
-        while bounds[-1] <= 1 << NUMBER_BITS:
-            bounds.append(bounds[-1] * self.log_base)
-        return bounds
+
+@lru_cache(maxsize=8)
+def _cells(log_base: float) -> tuple[Row, ...]:
+    """The rows of a base, which all switches share."""
+    bounds = _bounds(log_base)
+    rows: list[Row] = []
+    for shift in range(NUMBER_BITS - CELL_BITS + 1):
+        least = 1 if shift == 0 else 1 << (CELL_BITS - 1)
+        for high in range(least, 1 << CELL_BITS):
+            power, next_power = (_power(number << shift, bounds) for number in (high, high + 1))
+            key = {"cell": (shift << (CELL_BITS - 1)) + high}
+            slope = ((next_power - power) << (SLOPE_BITS - POWER_BITS)) >> shift
+            rows.append(Row(PINT_LOGARITHM, key, "set_cell", {"power": power, "slope": slope}))
+    return tuple(rows)
+
+
+def _bounds(log_base: float) -> list[float]:
+    """The whole powers of the base, by products alone: a logarithm may differ from one machine to another."""
+    bounds = [1.0]
+    while bounds[-1] <= 1 << NUMBER_BITS:
+        bounds.append(bounds[-1] * log_base)
+    return bounds
 
 
 def _power(number: int, bounds: list[float]) -> int:

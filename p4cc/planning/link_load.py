@@ -37,7 +37,7 @@ class DirectedLink:
         )
 
     def share(self, sources: Sequence[str], destinations: Sequence[str]) -> float:
-        """The share of flows that cross it: of evenly drawn sources, each to one of its other destinations."""
+        """The share of flows that cross it: of evenly drawn sources, each to another of the destinations."""
         routes = shortest_routes(self.topology, by_capacity=self.by_capacity)
         ways = HostWays(self.topology)
         shares: list[float] = []
@@ -60,7 +60,8 @@ class DirectedLink:
         """The probability that a flow at a switch still crosses it."""
         found = self._known.get((switch, destination))
         if found is None:
-            found = fmean(self._beyond(routes, switch, destination))
+            beyond = list(self._beyond(routes, switch, destination))
+            found = fmean(beyond) if beyond else 0.0
             self._known[switch, destination] = found
         return found
 

@@ -335,6 +335,10 @@ class _Planner:
         link = DirectedLink(self.topology, (start, end), by_capacity)
         if link.rate_bps == 0:
             raise self.hosts.error("load_link", f"no link goes from {start!r} to {end!r}", "name two connected nodes")
+        for source in sources:
+            if set(destinations) <= {source}:
+                cause = f"{source!r} has no other host to send to"
+                raise self.hosts.error("load_link", cause, "name another destination, or other sources")
         share = link.share(sources, destinations)
         if share == 0:
             cause = f"no flow of these hosts crosses the link from {start!r} to {end!r}"

@@ -345,7 +345,7 @@ def _said_row(maker: _Maker, record: Record, claim: ClaimRecord) -> list[str]:
     name = f"{name} ([{changed} change{'s' if changed > 1 else ''}](#history))" if changed else name
     if claim["counts_as"]:
         counting = maker.texts.get(claim["counts_as"], claim["counts_as"])
-        name += f"; not counted, but in its place: {maker.words(counting)}"
+        name += f"; not counted: {maker.words(counting)} counts instead"
     return [name, maker.words(claim["at"]), band, ours, verdict]
 
 

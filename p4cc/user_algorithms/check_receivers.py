@@ -32,8 +32,8 @@ class Receivers:
         """All of them."""
         return [
             tried("survives", "no data, headers, losses or timers raise an exception", self._survives, _OF),
-            tried("finishes", "every flow is let send all of its data", self._finishes, _OF),
-            tried("credit", "no flow is let send more than it has and its first window", self._credit, _OF),
+            tried("finishes", "every flow may send all of its data", self._finishes, _OF),
+            tried("credit", "no flow may send more than it has and its first window", self._credit, _OF),
             tried("repeatable", "equal data gives equal pulls and grants", self._repeats, _OF),
         ]
 

@@ -1,6 +1,6 @@
 // Which of equal paths a packet takes, on Tofino: one of its own, or the one that its sender chose. No
-// flowlets: the pause since a flow's last packet is the difference of two clocks, which the chip compares with
-// constants only.
+// flowlets: the pause since a flow's last packet is the difference of two clocks, which the chip compares
+// with constants only.
 
 #ifndef P4CC_SPRAY
 #define P4CC_SPRAY

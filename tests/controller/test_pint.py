@@ -88,3 +88,12 @@ def test_the_program_has_room_for_all_cells() -> None:
     compiled = compile_program(ROOT / "p4src" / "v1model" / "pint.p4")
     assert compiled.ok
     assert "size: 1024" in compiled.p4info_text()
+
+
+def test_an_interval_of_no_whole_number_of_ticks_gains_as_the_one_that_is_kept() -> None:
+    """Else a port that is never idle would settle below a utilisation of 1."""
+    ports = [
+        pint_port(rate_bps=10**11, interval_ns=interval_ns, depth_bytes=80, time_unit_ns=1_000)
+        for interval_ns in (13_000, 13_999)
+    ]
+    assert ports[0] == ports[1]

@@ -185,6 +185,10 @@ def test_foreground_and_background_are_apart(tmp_path: Path) -> None:
             {"kind": "poisson", "size": SIZES, "mean_gap_ns": 1e4, "load_link": ["s1", "h1"]},
             "load_link is the link that load refers to",
         ),
+        (
+            {"kind": "poisson", "size": SIZES, "load": 0.5, "load_link": ["s1", "h1"], "destinations": ["h1"]},
+            "'h1' has no other host to send to",
+        ),
     ],
 )
 def test_what_contradicts_itself_is_refused(tmp_path: Path, traffic: dict[str, Any], message: str) -> None:

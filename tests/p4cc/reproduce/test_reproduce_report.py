@@ -145,7 +145,7 @@ def test_a_statement_that_does_not_count_refers_to_the_line_that_does(tmp_path: 
     other = {**said, "name": "f", "text": "more", "counted_by": "e", "band": {"min": 1, "source": "our own"}}
     path = changed(made(tmp_path, ITEMS), reproduces=claims(*CLAIMS, expectations=[said, other]))
     text = page(path, results, tmp_path / "pages")
-    row = "| more; not counted, but in its place: several | section 3: several | ≥ 1 (our own) | 4 | met |"
+    row = "| more; not counted: several counts instead | section 3: several | ≥ 1 (our own) | 4 | met |"
     assert row in text
     assert '"stated_met": 0, "stated_not_met": 1, "met": 0, "not_met": 0' in text.partition("\n")[0]
     for wrong in ("gone", "limit", "f"):

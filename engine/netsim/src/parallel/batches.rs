@@ -84,7 +84,7 @@ impl Batches {
         self.backoff.after(network.schedule.events + pause, network.schedule.epochs - before);
     }
 
-    /// Runs epochs up to `limit`, to `last_event` or to a global event; false if batches are too small to pay.
+    /// Runs epochs up to `limit`, `last_event` or a global event; false if batches are too small to pay.
     fn run_epochs(
         &mut self,
         network: &mut Network,

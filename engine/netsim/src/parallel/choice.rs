@@ -16,7 +16,7 @@ const MAX_STRETCHES: u32 = 32;
 
 /// One of the two ways.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(super) enum Way {
+pub(crate) enum Way {
     Threads,
     OneThread,
 }
@@ -31,7 +31,7 @@ impl Way {
 }
 
 /// The faster way, and what it follows from.
-pub(super) struct Choice {
+pub(crate) struct Choice {
     chosen: Way,
     /// Whether the other way is being tried.
     in_trial: bool,

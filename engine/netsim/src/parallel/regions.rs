@@ -11,30 +11,27 @@ use crate::network::{Control, Network, RealClock};
 pub(crate) enum Regions {
     Threads(Partitions),
     Batches(Batches),
-    /// On threads or on one thread, whichever is faster by the caller's clock.
+    /// On threads or in batches on one, whichever is faster by the caller's clock.
     Faster {
         threads: Partitions,
-        one_thread: Option<Batches>,
+        one_thread: Batches,
         choice: Choice,
     },
 }
 
 impl Network {
     /// How regions are handled with a number of threads; none where all events are handled one by one. With a
-    /// clock, threads are used while they are faster than one.
+    /// clock, threads are used while they are faster than batches on one.
     pub(crate) fn regions(&self, threads: usize, clock: Option<RealClock<'_>>) -> Option<Regions> {
-        let (partitions, one_thread) = (Partitions::new(self, threads), || Batches::new(self));
-        match partitions {
-            None => one_thread().map(Regions::Batches),
-            Some(threads) => Some(match clock {
-                None => Regions::Threads(threads),
-                Some(clock) => {
-                    let states = self.switches.len() + self.topology.hosts.len() + self.hosts.plans().len();
-                    let choice = Choice::new(clock.stretch_events, states);
-                    Regions::Faster { threads, one_thread: one_thread(), choice }
-                }
-            }),
-        }
+        let Some(threads) = Partitions::new(self, threads) else {
+            return Batches::new(self).map(Regions::Batches);
+        };
+        let Some((clock, one_thread)) = clock.zip(Batches::new(self)) else {
+            return Some(Regions::Threads(threads));
+        };
+        let states = self.switches.len() + self.topology.hosts.len() + self.hosts.plans().len();
+        let choice = Choice::new(clock.stretch_events, states);
+        Some(Regions::Faster { threads, one_thread, choice })
     }
 }
 
@@ -46,10 +43,9 @@ impl Regions {
             Self::Batches(batches) => batches.run(network, until, u64::MAX, control),
             Self::Faster { threads, one_thread, choice } => {
                 let (way, events) = choice.next(network.schedule.events, || control.now_ns());
-                match (way, one_thread) {
-                    (Way::Threads, _) => threads.run(network, until, events, control),
-                    (Way::OneThread, Some(batches)) => batches.run(network, until, events, control),
-                    (Way::OneThread, None) => {}
+                match way {
+                    Way::Threads => threads.run(network, until, events, control),
+                    Way::OneThread => one_thread.run(network, until, events, control),
                 }
             }
         }

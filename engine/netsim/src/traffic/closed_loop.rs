@@ -1,5 +1,5 @@
-//! Closed loops: each source keeps so many flows outstanding, and one that ends lets the next one begin after
-//! a think time (docs/algorithms/traffic.md#closed-loop).
+//! Closed loops: each source keeps a number of flows outstanding, and one that ends lets the next one begin
+//! after a think time (docs/algorithms/traffic.md#closed-loop).
 //!
 //! Sizes and destinations of all flows are drawn before the run, from two streams of each source; think times
 //! come from a third one in the run.

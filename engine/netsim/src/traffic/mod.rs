@@ -6,7 +6,7 @@
 //! | `pairs`, `matrix`, `gap` | pairs of hosts with their own intensity, sizes and gaps | before the run |
 //! | `bounds` | what hosts' links carry, a bound on `pairs` | - |
 //! | `bursts` | incasts at random times | before the run |
-//! | `closed_loop` | so many flows of each source at a time | before the run, their starts in it |
+//! | `closed_loop` | a fixed number of flows per source | before the run, their starts in it |
 //! | `rounds` | barrier rounds of requests and answers | in the run, by what the network delivers |
 //! | `collective` | steps that wait for the steps before | in the run, by what the network delivers |
 //! | `jobs` | operations that wait for others | in the run, by what the network delivers |

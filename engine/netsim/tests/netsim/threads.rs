@@ -62,35 +62,24 @@ pub fn assert_same(base: &Network) -> u64 {
     epochs.into_iter().min().unwrap_or(0)
 }
 
-/// A clock by which each stretch takes another time, so that the faster way changes.
-fn unsteady() -> impl Fn() -> u64 + Sync {
-    let looks = AtomicU64::new(0);
-    move || {
-        let look = looks.fetch_add(1, Ordering::Relaxed);
-        look * 1_000_000 + look * look % 7 * 400_000
-    }
-}
-
 #[test]
 fn a_run_that_changes_between_threads_and_one_gives_the_same_bytes() {
     let flows = crossing_flows();
-    for batching in [Batching::Never, Batching::Always] {
-        let base = line(HOSTS_AT, r#"{"name":"hpcc"}"#, &flows).build();
-        let (one, _) = found(&base, 1, Batching::Never);
-        let mut run = base.fork(1).expect("a network that was built");
-        run.set_batching(batching);
-        let looks = AtomicU64::new(0);
-        let unsteady = unsteady();
-        let now_ns = || {
-            looks.fetch_add(1, Ordering::Relaxed);
-            unsteady()
-        };
-        let clock = RealClock { now_ns: &now_ns, stretch_events: 500 };
-        run.run(RunOptions { threads: 2, clock: Some(clock), ..RunOptions::default() }).expect("few events");
-        assert_eq!(format!("{:?}", run.results()), one, "batching {batching:?}");
-        let looks = looks.into_inner();
-        assert!(looks > 20, "the clock was read {looks} times");
-    }
+    let base = line(HOSTS_AT, r#"{"name":"hpcc"}"#, &flows).build();
+    let (one, _) = found(&base, 1, Batching::Never);
+    let mut run = base.fork(1).expect("a network that was built");
+    run.set_batching(Batching::Always);
+    let looks = AtomicU64::new(0);
+    // Each stretch takes another time, so that the faster way changes.
+    let now_ns = || {
+        let look = looks.fetch_add(1, Ordering::Relaxed);
+        look * 1_000_000 + look * look % 7 * 400_000
+    };
+    let clock = RealClock { now_ns: &now_ns, stretch_events: 500 };
+    run.run(RunOptions { threads: 2, clock: Some(clock), ..RunOptions::default() }).expect("few events");
+    assert_eq!(format!("{:?}", run.results()), one);
+    let looks = looks.load(Ordering::Relaxed);
+    assert!(looks > 10, "the clock was read {looks} times");
 }
 
 /// Eight hosts at four switches; everybody sends to two of them, late ones too.

@@ -7,7 +7,7 @@ use crate::wire::{Extension, ExtensionType};
 
 /// What a sender puts into a packet for switches to raise: the power of an idle path.
 const IDLE: Extension<'static> = Extension { kind: ExtensionType::PINT, bytes: &[0] };
-/// The smallest utilisation that a byte tells is one in so many (docs/algorithms/hpcc.md#pint-parameters).
+/// The smallest utilisation that a byte can say is 1/512 (docs/algorithms/hpcc.md#pint-parameters).
 const STEPS: f64 = 512.0;
 /// Of 32 random bits.
 const CERTAIN: f64 = 4_294_967_296.0;
@@ -55,12 +55,12 @@ mod tests {
     /// 1.05^127 = 490.954; a power of 0 is the smallest utilisation, 1/512.
     #[test]
     fn a_byte_is_a_power() {
-        let told = |kind, bytes: &[u8]| pint(1.0).utilisation(&Extension { kind, bytes });
-        assert_eq!(told(ExtensionType::PINT, &[0]), Some(1.0 / 512.0));
-        let busy = told(ExtensionType::PINT, &[127]).expect("a utilisation");
+        let read = |kind, bytes: &[u8]| pint(1.0).utilisation(&Extension { kind, bytes });
+        assert_eq!(read(ExtensionType::PINT, &[0]), Some(1.0 / 512.0));
+        let busy = read(ExtensionType::PINT, &[127]).expect("a utilisation");
         assert!((busy - 490.954 / 512.0).abs() < 1e-6, "{busy}");
-        assert_eq!(told(ExtensionType::PINT, &[0, 0]), None);
-        assert_eq!(told(ExtensionType::CNP, &[127]), None);
+        assert_eq!(read(ExtensionType::PINT, &[0, 0]), None);
+        assert_eq!(read(ExtensionType::CNP, &[127]), None);
     }
 
     #[test]
