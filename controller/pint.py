@@ -58,7 +58,13 @@ def pint_port(
     kept_ns = max(interval, 1) * time_unit_ns
     gain = round(Fraction(8_000_000_000 << GAIN_BITS, rate_bps * kept_ns))
     check_ranges(
-        ("interval", interval, 2, (1 << SHARE_BITS) - 1, "choose an interval of 2 to 2^32 - 1 clock ticks, or set timestamp_unit: ns"),
+        (
+            "interval",
+            interval,
+            2,
+            (1 << SHARE_BITS) - 1,
+            "choose an interval of 2 to 2^32 - 1 clock ticks, or set timestamp_unit: ns",
+        ),
         ("gain of a byte", gain, 100, (1 << 32) - 1, "choose an interval that holds 128 B to 5 GB of the link"),
         ("depth_bytes", depth_bytes, 1, 4095, "give 80 for cells, or the size of a packet"),
         ("framing_bytes", framing_bytes, 0, 255, "bytes that the link adds to an IP packet"),

@@ -58,8 +58,8 @@ def check_algorithm(
 ) -> None:
     """Check an algorithm class for the invariants of the builtin ones, with random ACKs, marks, losses and timeouts.
 
-    A receiver is checked with the data of random flows: each must be allowed to send all of its data, and no more. If an
-    invariant is violated, the command prints the event sequence that violates it and exits with code 1.
+    A receiver is checked with the data of random flows: each must be allowed to send all of its data, and no more. If
+    an invariant is violated, the command prints the event sequence that violates it and exits with code 1.
 
     Examples:
 
