@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shutil
+from contextlib import suppress
 from importlib import import_module
 from threading import Thread
 from typing import TYPE_CHECKING, Any
@@ -30,15 +31,16 @@ class Drawing:
         self._results = results
         self._call = call
         self.drawn: dict[str, str] = {}
-        self._is_loading = False
+        self._loading: Thread | None = None
         self.note: str | None = None
         """Why figures are missing although nothing is wrong."""
 
     def load(self) -> None:
-        """Imports what drawing needs, in a thread: runs go on meanwhile, as the engine needs no interpreter."""
-        if self._scenario.figures and not self._is_loading and draws_figures():
-            self._is_loading = True
-            Thread(target=_import_drawing, name="p4cc figures", daemon=True).start()
+        """Imports what drawing needs, in a thread: the engine does not hold the interpreter's lock meanwhile."""
+        if self._scenario.figures and self._loading is None and draws_figures():
+            # Not a daemon: an interpreter that ends amid the import of a C extension may crash.
+            self._loading = Thread(target=_import_drawing, name="p4cc figures")
+            self._loading.start()
 
     def draw(self, runs: list[dict[str, Any]], folder: Path) -> None:
         """Draws into `folder` from the runs and its tables; raises UserError if it cannot."""
@@ -48,6 +50,9 @@ class Drawing:
         if not draws_figures():
             self.note = f"figures are not drawn without matplotlib: {remedy('figures')}"
             return
+        if self._loading is not None:
+            # Two threads that import packages in circles at the same time may see unfinished modules.
+            self._loading.join()
         before = {} if call is None else drawn_before(call, self._results)
         shared = [] if call is None else [_tables(folder), runs, scenario.model_dump(mode="json", exclude={"figures"})]
         frame: pl.DataFrame | None = None
@@ -71,8 +76,10 @@ def draw_figure(figure: Figure, runs: pl.DataFrame, folder: Path, scenario: Scen
 
 
 def _import_drawing() -> None:
-    for name in ("p4cc.figures.draw", "p4cc.figures.picture"):
-        import_module(name)
+    # Drawing repeats a failed import and reports it.
+    with suppress(Exception):
+        for name in ("p4cc.figures.draw", "p4cc.figures.picture"):
+            import_module(name)
 
 
 def _tables(folder: Path) -> list[tuple[str, str]]:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import pickle
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import IO, TYPE_CHECKING, Any, TypeAlias
 
 if TYPE_CHECKING:
     from p4cc.running.progress import Moment
@@ -62,3 +62,12 @@ def length_of(head: bytes) -> int:
 def message_of(data: bytes) -> Any:
     """The value of a message."""
     return pickle.loads(data)  # noqa: S301 - from a process that p4cc started
+
+
+def next_message(stream: IO[bytes]) -> Any:
+    """Waits for the next value; None if the stream ends, also amid a message."""
+    head = stream.read(LENGTH_BYTES)
+    if len(head) < LENGTH_BYTES:
+        return None
+    data = stream.read(length_of(head))
+    return message_of(data) if len(data) == length_of(head) else None

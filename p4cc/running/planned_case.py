@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field, fields
 from typing import TYPE_CHECKING, Self
 
 from controller.pipeline import load_pipeline
@@ -111,7 +111,7 @@ class Programs:
         case, plan, controller = planned.case, planned.plan, planned.controller
         yield plan.spec_json
         yield from (one.identity for one in plan.user_algorithms)
-        yield from _texts(plan.switches)
+        yield from texts_of(plan.switches)
         if plan.bfrt_rows:
             yield repr(plan.bfrt_rows)
         for name in dict.fromkeys(source.program for source in case.sources):
@@ -129,10 +129,7 @@ class Programs:
             yield case.scenario.control.model_dump_json(exclude={"handler_limit_s"})
 
 
-_NO_ENTITIES = "entities=()"
-
-
-def _texts(switches: Iterable[SwitchPlan]) -> Iterator[str]:
+def texts_of(switches: Iterable[SwitchPlan]) -> Iterator[str]:
     """`repr` of each plan; of entities that plans share it is made once."""
     known: dict[int, str] = {}
 
@@ -142,5 +139,6 @@ def _texts(switches: Iterable[SwitchPlan]) -> Iterator[str]:
     for plan in switches:
         texts = [text(entity) for entity in plan.entities]
         of_all = f"({texts[0]},)" if len(texts) == 1 else f"({', '.join(texts)})"
-        before, _, after = repr(replace(plan, entities=())).partition(_NO_ENTITIES)
-        yield f"{before}entities={of_all}{after}"
+        names = [one.name for one in fields(plan) if one.repr]
+        values = (of_all if name == "entities" else repr(getattr(plan, name)) for name in names)
+        yield f"SwitchPlan({', '.join(f'{name}={value}' for name, value in zip(names, values, strict=True))})"

@@ -3,24 +3,29 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
+import errno
 import os
 import queue
+import signal
 import socket
 import sys
 import threading
 import time
 import traceback
 from pathlib import Path
-from typing import IO, TYPE_CHECKING
+from typing import IO, TYPE_CHECKING, cast
 
 from p4cc.errors import UserError
 from p4cc.leftovers import Process
 from p4cc.running.cached_run import SeedRun, write_run
-from p4cc.running.message import LENGTH_BYTES, Answer, Bug, Failed, Made, Moved, length_of, message_of, packed_message
+from p4cc.running.message import Answer, Bug, Failed, Made, Moved, next_message, packed_message
 from p4cc.running.ordered_run import only_inputs, planned_again, run_planned
 from p4cc.running.progress import Moment, Runs
 
 if TYPE_CHECKING:
+    import io
+
     from p4cc.running.remote_runs import RunOrder
 
 _TOLD_S = 0.1
@@ -31,21 +36,32 @@ def main() -> None:
     """Makes runs until the other process closes the socket, given by its number like the file of finished runs."""
     # A call of Python code that never returns may end it: the process is p4cc's, whoever called.
     Process.is_ours = True
+    if (out := cast("io.TextIOWrapper | None", sys.stdout)) is not None:
+        # The process ends without flushing; whole lines keep those of several processes apart.
+        out.reconfigure(line_buffering=True)
     channel, file = socket.socket(fileno=int(sys.argv[2])), os.fdopen(int(sys.argv[3]), "r+b")
     orders: queue.SimpleQueue[tuple[RunOrder, str]] = queue.SimpleQueue()
     threading.Thread(target=_receive, args=(channel, orders), daemon=True).start()
     with file:
         while True:
             order, streams = orders.get()
-            channel.sendall(packed_message(_answer(channel, file, order, Path(streams))))
+            answer = packed_message(_answer(channel, file, order, Path(streams)))
+            # Without the other process, `_receive` ends this one.
+            with contextlib.suppress(ConnectionError):
+                channel.sendall(answer)
 
 
 def _receive(channel: socket.socket, orders: queue.SimpleQueue[tuple[RunOrder, str]]) -> None:
-    """Passes orders on; ends the process with the other one, also amid a run."""
-    with channel.makefile("rb") as received:
-        while head := received.read(LENGTH_BYTES):
-            orders.put(message_of(received.read(length_of(head))))
-    os._exit(0)
+    """Passes orders on; ends the process and its group with the other one, also amid a run or an order."""
+    try:
+        with contextlib.suppress(ConnectionError), channel.makefile("rb") as received:
+            while (order := next_message(received)) is not None:
+                orders.put(order)
+        os.killpg(os.getpid(), signal.SIGKILL)
+    except Exception:  # noqa: BLE001 - in a thread, it would leave a process that waits for ever
+        traceback.print_exc()
+    finally:
+        os._exit(1)
 
 
 def _answer(channel: socket.socket, file: IO[bytes], order: RunOrder, streams: Path) -> Answer:
@@ -54,19 +70,31 @@ def _answer(channel: socket.socket, file: IO[bytes], order: RunOrder, streams: P
         return _made(channel, file, order, streams)
     except UserError as error:
         return Failed(error.cause, error.place, error.remedy)
-    except OSError as error:
-        cause = f"cannot write the run: {error.strerror}"
-        return Failed(cause, str(error.filename or streams), "check that the disk has space left")
-    except Exception:  # noqa: BLE001 - the other process raises it
+    except Exception as error:  # noqa: BLE001 - the other process raises it
+        if isinstance(error, OSError) and error.errno in (errno.ENOSPC, errno.EDQUOT):
+            # Of a table that is written during the run.
+            unwritten = _unwritten(error, streams)
+            return Failed(unwritten.cause, unwritten.place, unwritten.remedy)
         return Bug(traceback.format_exc())
+    finally:
+        with contextlib.suppress(OSError, ValueError):
+            print(end="", flush=True)
+
+
+def _unwritten(error: OSError, place: Path) -> UserError:
+    cause = f"cannot write the run: {error.strerror or error}"
+    return UserError(cause, place=str(error.filename or place), remedy="check that the disk has space left")
 
 
 def _made(channel: socket.socket, file: IO[bytes], order: RunOrder, streams: Path) -> Made:
     def keep(key: str, run: SeedRun) -> None:
-        file.seek(0)
-        file.truncate()
-        write_run(file, key, run)
-        file.flush()
+        try:
+            file.seek(0)
+            file.truncate()
+            write_run(file, key, run)
+            file.flush()
+        except OSError as error:
+            raise _unwritten(error, streams) from error
 
     with only_inputs(order.inputs):
         planned, keys = planned_again(order.study, order.variant, order.point)

@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import os
+import pickle
+import select
 import signal
+import socket
 import subprocess
 import sys
 import time
@@ -23,20 +26,36 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
 ALGORITHM = '''
-import os, pathlib, sys, time
+import os, pathlib, subprocess, sys, time
 import p4cc
 from helper import STEP
 
 class Mine(p4cc.WindowAlgorithm):
     """Grows by a constant, and leaves the number of its process."""
+    def once(self, call):
+        if not hasattr(self, "result"):
+            self.result = call()
+    def mark(self, number):
+        pathlib.Path(__file__).with_name(f"process-{number}").touch()
+    def start_child(self, **options):
+        self.mark(subprocess.Popen(["sleep", "1000"], **options).pid)
     def observe(self, ack):
-        pathlib.Path(__file__).with_name(f"process-{os.getpid()}").touch()
+        self.mark(os.getpid())
         if self.seed == 2:
             BODY
     def on_ack(self, ack):
         self.cwnd += STEP
 '''
 MINE = {"name": "Mine", "congestion_avoidance": {"python": "mine.py:Mine"}}
+ONE_FLOW = {"kind": "incast", "sru_bytes": 20_000, "sources": ["h1"]}
+FEW_FILES = """
+import resource
+if "p4cc.running.run_process" in sys.modules:
+    free = os.open(os.devnull, os.O_RDONLY)
+    os.close(free)
+    # Enough to read files, too few for an event loop.
+    resource.setrlimit(resource.RLIMIT_NOFILE, (free + 2, resource.getrlimit(resource.RLIMIT_NOFILE)[1]))
+"""
 STAYS = ("while True: pass", "time.sleep(10**6)", "sum(range(10**15))")
 """What a call does that never returns; the last keeps the interpreter's lock."""
 
@@ -93,7 +112,14 @@ def started(path: Path, *options: str) -> subprocess.Popen[str]:
     words = [sys.executable, "-m", "p4cc.cli", "run", str(path), "--no-figures", "--jobs", "2", *options]
     folder = path.parent
     return subprocess.Popen(
-        [*words, "--out", str(folder / "out")], cwd=folder, stdin=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True
+        [*words, "--out", str(folder / "out")],
+        cwd=folder,
+        # As for most users, standard output has a buffer.
+        env={name: value for name, value in os.environ.items() if name != "PYTHONUNBUFFERED"},
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
     )
 
 
@@ -149,11 +175,32 @@ def test_a_call_beyond_its_limit_is_named(tmp_path: Path, body: str) -> None:
     assert not [one for one in processes(tmp_path) if is_alive(one)]
 
 
-def test_what_classes_print_passes_on(tmp_path: Path) -> None:
-    running = started(written(tmp_path, "print('seen', file=sys.stderr)"), "--json")
+@pytest.mark.parametrize(
+    "text",
+    [
+        "seen\n",
+        # More than a pipe and a reader's buffer hold.
+        "x" * 300_000 + "\nseen\n",
+        "error: seen\n",
+        "error: one\nseen\nerror: two\nlast\n",
+        "error: one\n" + "seen\n" * 30,
+        "error: one\n  remedy: seen\n",
+    ],
+    ids=["a line", "a long line", "an error", "two errors", "many lines", "an error and its remedy"],
+)
+def test_what_classes_write_to_standard_error_passes_on(tmp_path: Path, text: str) -> None:
+    running = started(written(tmp_path, f"self.once(lambda: sys.stderr.write({text!r}))", traffic=ONE_FLOW), "--json")
     _, said = running.communicate(timeout=100)
+    assert running.returncode == 0, said[-1_000:]
+    assert text in said
+
+
+@pytest.mark.parametrize("end", ["\\n", ""], ids=["a line", "a part of a line"])
+def test_what_classes_print_passes_on(tmp_path: Path, end: str) -> None:
+    running = started(written(tmp_path, f"self.once(lambda: print('seen', end='{end}'))", traffic=ONE_FLOW))
+    printed, said = running.communicate(timeout=100)
     assert running.returncode == 0, said
-    assert "seen" in said.splitlines()
+    assert printed.count("seen") == 1
 
 
 @pytest.mark.parametrize("body", STAYS)
@@ -173,6 +220,82 @@ def test_processes_end_with_their_caller(tmp_path: Path, body: str, end: signal.
         assert "Traceback" not in said
         assert not [one for one in tmp_path.glob("out/*") if one.name != MANIFEST]
     wait_for(lambda: not [one for one in processes(tmp_path) if is_alive(one)])
+
+
+@pytest.mark.parametrize("ending", ["", "os._exit(7)", "raise ValueError"], ids=["none", "its own", "an error"])
+def test_processes_of_classes_end_with_their_run(tmp_path: Path, ending: str) -> None:
+    path = written(tmp_path, f"self.once(self.start_child); {ending}", traffic=ONE_FLOW)
+    if ending:
+        with pytest.raises(UserError):
+            ran(path, "out", 2)
+    else:
+        ran(path, "out", 2)
+    assert len(processes(tmp_path)) > 1
+    wait_for(lambda: not [one for one in processes(tmp_path) - {os.getpid()} if is_alive(one)])
+
+
+def test_processes_of_classes_end_with_a_killed_caller(tmp_path: Path) -> None:
+    running = started(
+        written(tmp_path, "self.once(self.start_child); time.sleep(10**6)", seeds=[2, 3], traffic=ONE_FLOW)
+    )
+    try:
+        wait_for(lambda: running.poll() is not None or len(processes(tmp_path)) > 2)
+    finally:
+        running.kill()
+        running.communicate(timeout=100)
+    wait_for(lambda: not [one for one in processes(tmp_path) if is_alive(one)])
+
+
+@pytest.mark.parametrize("ending", ["", "os._exit(7)"], ids=["none", "its own"])
+def test_a_daemon_of_a_class_does_not_hold_a_run_up(tmp_path: Path, ending: str) -> None:
+    path = written(tmp_path, f"self.once(lambda: self.start_child(start_new_session=True)); {ending}", traffic=ONE_FLOW)
+    try:
+        if ending:
+            with pytest.raises(UserError, match="exit status 7"):
+                ran(path, "out", 2)
+        else:
+            ran(path, "out", 2)
+        daemons = [one for one in processes(tmp_path) if is_alive(one)]
+        assert len(daemons) == 1
+    finally:
+        for one in processes(tmp_path) - {os.getpid()}:
+            if is_alive(one):
+                os.kill(one, signal.SIGKILL)
+
+
+def message(data: bytes) -> bytes:
+    return len(data).to_bytes(8, "big") + data
+
+
+@pytest.mark.parametrize(
+    "sent",
+    [b"", b"\0\0\0", message(bytes(10**6))[:-1], message(pickle.dumps(("no order", "here")))],
+    ids=["nothing", "a part of a length", "a part of an order", "an order whose answer is never read"],
+)
+def test_a_process_ends_if_its_caller_dies_amid_a_message(tmp_path: Path, sent: bytes) -> None:
+    ours, theirs = socket.socketpair()
+    with ours, theirs, (tmp_path / "run").open("w+b") as file:
+        numbers = [theirs.fileno(), file.fileno()]
+        words = [sys.executable, "-c", "from p4cc.running.run_process import main; main()", "path", *map(str, numbers)]
+        process = subprocess.Popen(words, pass_fds=numbers, start_new_session=True)
+        try:
+            theirs.close()
+            ours.sendall(sent)
+            if b"no order" in sent:
+                assert select.select([ours], [], [], 100)[0]
+            ours.close()
+            process.wait(timeout=100)
+        finally:
+            process.kill()
+            process.wait()
+
+
+def test_only_a_full_disk_is_reported_as_one(tmp_path: Path) -> None:
+    path = written(tmp_path)
+    with (tmp_path / "mine.py").open("a", encoding="utf-8") as file:
+        file.write(FEW_FILES)
+    with pytest.raises(RuntimeError, match="Too many open files"):
+        ran(path, "out", 2)
 
 
 def test_files_that_change_meanwhile_are_noticed(tmp_path: Path) -> None:
