@@ -25,6 +25,8 @@ use crate::tables::{
 
 /// Every pipe of a target.
 pub const ALL_PIPES: u32 = 0xffff;
+/// Queues of a port here, whatever the chip has.
+pub const QUEUES: usize = 8;
 
 /// The part of a device that a request or an entry is for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -174,8 +176,21 @@ pub struct Before {
     states: Vec<State>,
     pre: ReplicationEngine,
     chip: Chip,
-    ports: Vec<PortConfig>,
+    ports: Vec<PortBefore>,
     kept: DeviceState,
+}
+
+/// A port, to go back to. Rates in packets are not part of the configuration.
+struct PortBefore {
+    config: PortConfig,
+    rates_pps: [Option<u64>; QUEUES],
+}
+
+impl PortBefore {
+    fn of(switch: &Switch, config: &PortConfig) -> Self {
+        let rate = |queue| switch.queue_rate_pps(config.port, queue as u8);
+        Self { config: *config, rates_pps: std::array::from_fn(rate) }
+    }
 }
 
 impl<'a> Target<'a> {
@@ -224,7 +239,7 @@ impl<'a> Target<'a> {
                 .collect(),
             pre: self.switch.observation().pre().clone(),
             chip: self.switch.observation().chip().clone(),
-            ports: self.switch.config().ports.clone(),
+            ports: self.switch.config().ports.iter().map(|port| PortBefore::of(self.switch, port)).collect(),
             kept: self.kept.clone(),
         }
     }
@@ -243,9 +258,10 @@ impl<'a> Target<'a> {
     }
 
     /// Rate of a port, order and greatest rates of its queues.
-    fn restore_port(&mut self, old: &PortConfig) {
-        let ports = &self.switch.config().ports;
-        let Some(now) = ports.iter().find(|port| port.port == old.port).copied() else { return };
+    fn restore_port(&mut self, before: &PortBefore) {
+        let (old, ports) = (&before.config, &self.switch.config().ports);
+        let Some(now) = ports.iter().find(|port| port.port == old.port) else { return };
+        let PortBefore { config: now, rates_pps } = PortBefore::of(self.switch, now);
         let mut control = self.switch.control();
         if now.rate != old.rate {
             control.set_port_rate(old.port, old.rate);
@@ -254,10 +270,14 @@ impl<'a> Target<'a> {
             let done = control.set_scheduler(old.port, old.scheduler);
             debug_assert!(done.is_ok(), "{done:?}");
         }
-        for (queue, (now, old_rate)) in (0..).zip(now.shapers.iter().zip(old.shapers)) {
-            if *now != old_rate {
-                control.set_queue_shaper(old.port, Some(queue), old_rate);
-            }
+        let is = rates_pps.into_iter().zip(now.shapers);
+        let was = before.rates_pps.into_iter().zip(old.shapers);
+        for (queue, (is, was)) in (0..).zip(is.zip(was)) {
+            match was {
+                _ if is == was => continue,
+                (Some(rate), _) => control.set_queue_rate_pps(old.port, Some(queue), Some(rate)),
+                (None, shaper) => control.set_queue_shaper(old.port, Some(queue), shaper),
+            };
         }
     }
 }

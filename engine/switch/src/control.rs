@@ -11,6 +11,8 @@ use crate::config::{ConfigError, ExecChoice, PRIORITIES, PortConfig, SchedulerCo
 use crate::counters::DropCause;
 use crate::pre::ReplicationEngine;
 use crate::switch::{Switch, set_watch};
+use crate::tm::{PortIndex, queue_of};
+use crate::tm_state::QueueRate;
 use crate::trace::TraceEvent;
 use crate::watch::{LogLine, Watch};
 
@@ -24,6 +26,18 @@ impl Switch {
     #[inline]
     pub fn control(&mut self) -> Control<'_> {
         Control { switch: self }
+    }
+
+    /// Packets a second that a queue of a port sends at most, where [`Control::set_queue_rate_pps`] limits
+    /// it: given to that again, the result sets the same rate.
+    pub fn queue_rate_pps(&self, port: u32, priority: u8) -> Option<u64> {
+        /// Picoseconds of a second.
+        const SECOND_PS: u64 = 1_000_000_000_000;
+        let index = self.core.tm.port(port)?;
+        match self.core.tm.rest[index.at()].rates[queue_of(priority)] {
+            QueueRate::Packets { gap } => Some(SECOND_PS.checked_div(gap.as_ps()).unwrap_or(u64::MAX)),
+            QueueRate::Link | QueueRate::Bits { .. } => None,
+        }
     }
 }
 
@@ -83,16 +97,17 @@ impl<'s> Control<'s> {
     }
 
     /// Sets how many packets a second a queue of a port sends at most, or each if no priority is given; none
-    /// for as many as the link takes. Other queues of the port are not affected. False if there is no such
-    /// port.
+    /// for as many as the link takes. It replaces a rate in bits. Other queues of the port are not affected.
+    /// False if there is no such port.
     pub fn set_queue_rate_pps(&mut self, port: u32, priority: Option<u8>, rate_pps: Option<u64>) -> bool {
-        let Some(index) = self.switch.core.tm.port(port) else { return false };
+        let Some(index) = self.configure_shapers(port, priority, None) else { return false };
         self.switch.core.tm.set_rate_pps(index, priority, rate_pps);
         true
     }
 
     /// Sets the bits a second that a queue of a port sends at most, or each if no priority is given; none for
-    /// as many as the link takes. A rate of 0 counts as 1. False if there is no such port.
+    /// as many as the link takes. A rate of 0 counts as 1. It replaces a rate in packets. False if there is
+    /// no such port.
     pub fn set_queue_shaper(
         &mut self,
         port: u32,
@@ -101,13 +116,25 @@ impl<'s> Control<'s> {
     ) -> bool {
         let least = Rate::from_bps(1);
         let shaper = shaper.map(|shaper| ShaperConfig { rate: shaper.rate.max(least), ..shaper });
-        let config = self.switch.core.config.ports.iter_mut().find(|other| other.port == port);
-        let (Some(index), Some(config)) = (self.switch.core.tm.port(port), config) else { return false };
-        for at in priority.map_or(0..PRIORITIES, |at| usize::from(at)..usize::from(at) + 1) {
-            config.shapers[at.min(PRIORITIES - 1)] = shaper;
-        }
+        let Some(index) = self.configure_shapers(port, priority, shaper) else { return false };
         self.switch.core.tm.set_shaper(index, priority, shaper);
         true
+    }
+
+    /// Writes a queue's rate in bits, or that of each, to the configuration.
+    fn configure_shapers(
+        &mut self,
+        port: u32,
+        priority: Option<u8>,
+        shaper: Option<ShaperConfig>,
+    ) -> Option<PortIndex> {
+        let config = self.switch.core.config.ports.iter_mut().find(|other| other.port == port);
+        match (priority, config) {
+            (Some(priority), Some(config)) => config.shapers[queue_of(priority)] = shaper,
+            (None, Some(config)) => config.shapers = [shaper; PRIORITIES],
+            (_, None) => {}
+        }
+        self.switch.core.tm.port(port)
     }
 
     /// Sets in which order a port's queues send; turns begin anew. False if there is no such port.

@@ -12,7 +12,7 @@ pub mod rows;
 mod snapshot;
 mod traffic_manager;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use p4cc_p4runtime::errors::Failure;
 use tonic::Code;
@@ -32,6 +32,8 @@ pub struct FixedState {
     statistics: BTreeMap<u32, BTreeMap<u32, u64>>,
     /// The same of packets that were lost, by table and key.
     drop_offsets: BTreeMap<(u32, RowKey), u64>,
+    /// Pipes in which a client switched deflection on or off.
+    deflection_switched: BTreeSet<u8>,
 }
 
 /// A table's name without the chip's prefix.

@@ -14,10 +14,8 @@ use super::ports::rate_of;
 use super::rows::{Change, ENTRIES, FixedEntry, KEPT, RowKey, Rule, id_of, key_number, unset_row};
 use crate::fields::Value;
 use crate::schema::{Chip, Table};
-use crate::target::{ALL_PIPES, Target};
+use crate::target::{ALL_PIPES, QUEUES, Target};
 
-/// Queues of a port here.
-const QUEUES: u32 = 8;
 /// Ports of a pipe that have queues.
 const PORTS_OF_A_PIPE: u32 = 72;
 
@@ -99,6 +97,19 @@ fn queue_of(target: &Target<'_>, table: &Table, key: &RowKey) -> Result<(u32, u3
     Ok((port, at % queues))
 }
 
+/// Port and queue, where the switch has the queue: Tofino 2 has more for a port.
+fn own_queue_of(target: &Target<'_>, table: &Table, key: &RowKey) -> Result<(u32, u8), Failure> {
+    let (port, queue) = queue_of(target, table, key)?;
+    match u8::try_from(queue) {
+        Ok(own) if usize::from(own) < QUEUES => Ok((port, own)),
+        _ => Err(Failure::unimplemented(format!(
+            "table {}: queue {queue} of port {port} is not done; a port of this switch has queues 0 to {}",
+            table.name,
+            QUEUES - 1
+        ))),
+    }
+}
+
 /// The other table that says how a port or queue is shaped.
 fn sibling<'a>(target: &Target<'a>, table: &Table, ours: &str, theirs: &str) -> Option<&'a Table> {
     let name = table.name.replace(ours, theirs);
@@ -175,10 +186,10 @@ fn speed_of(target: &Target<'_>, port: u32) -> Rate {
 
 /// Level and share of a queue, then whether it has a greatest rate.
 fn configure_queue(target: &mut Target<'_>, change: &Change<'_>) -> Result<(), Failure> {
-    let (port, queue) = queue_of(target, change.table, change.key)?;
+    let (port, queue) = own_queue_of(target, change.table, change.key)?;
     let before = scheduler_of(target, port);
     let mut after = before;
-    let (at, usual) = ((queue % QUEUES) as usize, SchedulerConfig::default());
+    let (at, usual) = (usize::from(queue), SchedulerConfig::default());
     let (priority, weight) = (id_of(change.table, "max_priority"), id_of(change.table, "dwrr_weight"));
     match change.new {
         None => (after.levels[at], after.weights[at]) = (usual.levels[at], usual.weights[at]),
@@ -228,8 +239,8 @@ fn weight_of(table: &Table, weight: u64) -> Result<u16, Failure> {
 }
 
 fn queue_order(target: &Target<'_>, table: &Table, key: &RowKey, row: &mut FixedEntry) {
-    let Ok((port, queue)) = queue_of(target, table, key) else { return };
-    let (scheduler, at) = (scheduler_of(target, port), (queue % QUEUES) as usize);
+    let Ok((port, queue)) = own_queue_of(target, table, key) else { return };
+    let (scheduler, at) = (scheduler_of(target, port), usize::from(queue));
     row.data.insert(id_of(table, "max_priority"), Value::Text(scheduler.levels[at].to_string()));
     row.set_number(table, id_of(table, "dwrr_weight"), scheduler.weights[at].into());
 }
@@ -279,16 +290,19 @@ fn configure_pipe(target: &mut Target<'_>, change: &Change<'_>) -> Result<(), Fa
         let tables = target.switch.control().chip_mut();
         let Some(new) = change.new else {
             tables.set_deflection(pipe, None)?;
+            target.kept.fixed.deflection_switched.remove(&pipe);
             continue;
         };
         let mut to = tables.deflection(pipe);
         if let Some((group, at)) = place {
-            // On Tofino 1 a destination is all there is; Tofino 2 deflects unless the request says otherwise.
+            // On Tofino 1 a destination is all there is; Tofino 2 deflects unless a client switched it off.
+            let enabled = to.enabled || !target.kept.fixed.deflection_switched.contains(&pipe);
             let port = u32::from(pipe) << 7 | (group * ports + at / queues);
-            to = Deflection { port, queue: at % queues, enabled: true };
+            to = Deflection { port, queue: at % queues, enabled };
         }
         if let Some(enable) = id("mirror_drop_enable") {
             to.enabled = new.flag(enable);
+            target.kept.fixed.deflection_switched.insert(pipe);
         }
         if place.is_some() || id("mirror_drop_enable").is_some() {
             tables.set_deflection(pipe, Some(to))?;
@@ -317,13 +331,11 @@ fn pipe_layout(target: &Target<'_>, table: &Table, _: &RowKey, row: &mut FixedEn
 }
 
 fn shape_queue(target: &mut Target<'_>, change: &Change<'_>) -> Result<(), Failure> {
-    let (port, queue) = queue_of(target, change.table, change.key)?;
+    let (port, queue) = own_queue_of(target, change.table, change.key)?;
     let Some(most) = greatest_rate(target, change) else { return Ok(()) };
-    // Queues beyond those of a port here share the last ones.
-    let priority = u8::try_from(queue % QUEUES).unwrap_or(0);
     let mut control = target.switch.control();
     if most.unit == "PPS" {
-        control.set_queue_rate_pps(port, Some(priority), most.on.then_some(most.rate));
+        control.set_queue_rate_pps(port, Some(queue), most.on.then_some(most.rate));
         return Ok(());
     }
     // The rate is in kbit/s, the burst in bytes.
@@ -331,7 +343,7 @@ fn shape_queue(target: &mut Target<'_>, change: &Change<'_>) -> Result<(), Failu
         rate: Rate::from_bps(most.rate.saturating_mul(1_000)),
         burst_bytes: u32::try_from(most.burst).unwrap_or(u32::MAX),
     });
-    control.set_queue_shaper(port, Some(priority), shaper);
+    control.set_queue_shaper(port, Some(queue), shaper);
     Ok(())
 }
 

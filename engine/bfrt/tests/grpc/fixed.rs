@@ -22,7 +22,14 @@ struct Chip {
 
 impl Chip {
     fn new() -> Self {
-        let (mut lab, stream) = Lab::new();
+        Self::of(Lab::new())
+    }
+
+    fn tofino_2() -> Self {
+        Self::of(Lab::of_tofino_2())
+    }
+
+    fn of((mut lab, stream): (Lab, Stream)) -> Self {
         let tables = lab.info().1;
         Self { lab, tables, _stream: stream }
     }
@@ -58,7 +65,8 @@ impl Chip {
     /// An entry of a queue of a port, by the place that the chip knows it by.
     fn queue(&self, table: &str, (port, queue): (u32, u32), fields: Vec<(&str, Value)>) -> wire::TableEntry {
         let keys = self.table(table)["key"].as_array().expect("two keys");
-        let place = [port / 4, port % 4 * 8 + queue].map(|number| vec![number as u8]);
+        let (ports, queues) = if table.starts_with("tf2") { (8, 16) } else { (4, 8) };
+        let place = [port / ports, port % ports * queues + queue].map(|number| vec![number as u8]);
         let key = keys.iter().zip(place).map(|(key, bytes)| exact(Self::number(&key["id"]), bytes));
         entry(self.id(table), key.collect(), 0, self.fields(table, fields))
     }
@@ -379,6 +387,85 @@ fn a_queue_is_shaped_in_bits() {
     assert_eq!(sent(&chip), 2, "one has waited");
 }
 
+/// Before the batch, a packet each 1 ms. What the batch wrote would be one each 100 ms, or bits.
+#[test]
+fn a_batch_that_fails_leaves_a_rate_in_packets() {
+    let mut chip = Chip::new();
+    let port = 3_u32;
+    chip.lab.one(Type::Insert, forward(&chip.lab, 1, port as u8)).expect("a way");
+    let mut packet = [0; 64];
+    packet[5] = 1;
+    let (shaping, config) = ("tf1.tm.queue.sched_shaping", "tf1.tm.queue.sched_cfg");
+    let on = chip.queue(config, (port, 0), vec![("max_rate_enable", Value::BoolVal(true))]);
+    chip.lab.one(Type::Modify, on).expect("a greatest rate");
+    let rate = |chip: &Chip, unit, rate| {
+        chip.queue(shaping, (port, 0), vec![("unit", text(unit)), ("max_rate", word(rate))])
+    };
+    let refused = chip.queue(config, (port, 1), vec![("dwrr_weight", half(0))]);
+    let fail = |chip: &mut Chip, row| {
+        let updates = [row, refused.clone()].map(|row| update(Type::Modify, row)).to_vec();
+        chip.lab.write_atomic(updates, Atomicity::RollbackOnError).unwrap_err();
+    };
+    let thousand = rate(&chip, "PPS", 1_000);
+    chip.lab.one(Type::Modify, thousand).expect("a rate");
+    for (unit, number) in [("PPS", 10), ("BPS", 1)] {
+        let row = rate(&chip, unit, number);
+        fail(&mut chip, row);
+        // Whatever waited leaves, since a new rate forgives debts; the next one waits for 1 ms.
+        let sent = chip.lab.packet(2, &packet).len() + chip.lab.packet(2, &packet).len();
+        assert!(sent > 0);
+        let allowed = chip.lab.switch(|switch| switch.next_allowed(port));
+        assert_eq!(allowed, Some(Time::from_ms(1)), "{unit}");
+    }
+    // A failed batch restores a rate in bits, too. A rate in packets takes it out of the configuration, which
+    // copies of the network are made from.
+    let shaper = |chip: &Chip| {
+        let ports = chip.lab.switch(|switch| switch.config().ports.clone());
+        ports.iter().find(|of| of.port == port).expect("the port").shapers[0]
+    };
+    let [bits, packets] = [("BPS", 1), ("PPS", 10)].map(|(unit, number)| rate(&chip, unit, number));
+    chip.lab.one(Type::Modify, bits).expect("a rate in bits");
+    let of_bits = shaper(&chip);
+    assert_eq!(of_bits.map(|shaper| shaper.rate), Some(Rate::from_bps(1_000)));
+    fail(&mut chip, packets.clone());
+    assert_eq!(shaper(&chip), of_bits);
+    assert_eq!(chip.lab.switch(|switch| switch.queue_rate_pps(port, 0)), None);
+    chip.lab.one(Type::Modify, packets).expect("a rate in packets");
+    assert_eq!(shaper(&chip), None);
+    assert_eq!(chip.lab.switch(|switch| switch.queue_rate_pps(port, 0)), Some(10));
+}
+
+/// A port of Tofino 2 has sixteen queues, a port of the switch eight.
+#[test]
+fn queues_that_the_switch_lacks_are_refused() {
+    let mut chip = Chip::tofino_2();
+    let ports = |chip: &Chip| chip.lab.switch(|switch| switch.config().ports.clone());
+    let before = ports(&chip);
+    let (shaping, config) = ("tf2.tm.queue.sched_shaping", "tf2.tm.queue.sched_cfg");
+    for (table, fields) in [
+        (config, vec![("max_priority", text("HIGH"))]),
+        (config, vec![("dwrr_weight", half(9))]),
+        (config, vec![("max_rate_enable", Value::BoolVal(true))]),
+        (shaping, vec![("unit", text("BPS")), ("max_rate", word(1))]),
+    ] {
+        let ninth = chip.queue(table, (3, 9), fields);
+        let (code, said) = chip.lab.one(Type::Modify, ninth).unwrap_err();
+        assert_eq!(code, Code::Unimplemented);
+        assert!(said.contains("queue 9 of port 3") && said.contains("0 to 7"), "{said}");
+    }
+    assert!(ports(&chip) == before);
+    let last = chip.queue(config, (3, 7), vec![("dwrr_weight", half(9))]);
+    chip.lab.one(Type::Modify, last.clone()).expect("a queue of the switch");
+    assert_eq!(ports(&chip)[3].scheduler.weights, [1, 1, 1, 1, 1, 1, 1, 9]);
+    let weight = |chip: &mut Chip, queue| {
+        let asked_for = asked(&chip.queue(config, (3, queue), vec![]));
+        let found = chip.lab.entries(asked_for).expect("the queue")[0].clone();
+        number_of(&found, chip.field(config, "dwrr_weight"))
+    };
+    assert_eq!(weight(&mut chip, 7), 9);
+    assert_ne!(weight(&mut chip, 15), 9, "another queue, of which nothing was written");
+}
+
 /// Order and shares of a port's queues, and what is read of them.
 #[test]
 fn queues_have_a_priority_and_a_weight() {
@@ -468,6 +555,48 @@ fn a_pipe_deflects_to_a_queue_of_its_own() {
     let reset = row(&chip, vec![]);
     chip.lab.one(Type::Delete, reset).expect("a reset");
     assert!(!of(&chip, 0).enabled);
+}
+
+/// On Tofino 2 a place turns deflection on, unless it was turned off before.
+#[test]
+fn deflection_that_is_off_stays_off_at_another_place() {
+    let mut chip = Chip::tofino_2();
+    let config = "tf2.tm.pipe.cfg";
+    let row = |chip: &Chip, fields| wire::TableEntry {
+        is_default_entry: true,
+        ..entry(chip.id(config), vec![], 0, chip.fields(config, fields))
+    };
+    let byte = |value: u8| Value::Stream(vec![value]);
+    let at = |group| vec![("mirror_drop_pg_id", byte(group)), ("mirror_drop_pg_queue", byte(17))];
+    let switched = |on| vec![("mirror_drop_enable", Value::BoolVal(on))];
+    let of = |chip: &Chip| chip.lab.switch(|switch| switch.observation().chip().deflection(2));
+    let place = |group: u32, enabled| Deflection { port: 2 << 7 | (group * 8 + 1), queue: 1, enabled };
+    for (fields, want) in [
+        (at(1), place(1, true)),
+        (switched(false), place(1, false)),
+        (at(2), place(2, false)),
+        (switched(true), place(2, true)),
+        (at(3), place(3, true)),
+        ([at(4), switched(false)].concat(), place(4, false)),
+        ([at(5), switched(true)].concat(), place(5, true)),
+    ] {
+        let written = row(&chip, fields);
+        chip.lab.one(Type::Modify, written).expect("a setting");
+        assert_eq!(of(&chip), want);
+        let shown = chip.lab.entries(asked(&row(&chip, vec![]))).expect("the pipe")[0].clone();
+        assert_eq!(chip.value(&shown, config, "mirror_drop_enable"), Value::BoolVal(want.enabled));
+    }
+    // What a failed batch switched off is on again, and after a reset a place turns it on.
+    let updates = [switched(false), vec![("mirror_drop_pg_id", byte(1))]];
+    let updates = updates.map(|fields| update(Type::Modify, row(&chip, fields))).to_vec();
+    chip.lab.write_atomic(updates, Atomicity::RollbackOnError).unwrap_err();
+    assert_eq!(of(&chip), place(5, true));
+    for fields in [switched(false), vec![], at(6)] {
+        let verb = if fields.is_empty() { Type::Delete } else { Type::Modify };
+        let written = row(&chip, fields);
+        chip.lab.one(verb, written).expect("a setting");
+    }
+    assert_eq!(of(&chip), place(6, true));
 }
 
 #[test]

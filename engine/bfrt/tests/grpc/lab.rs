@@ -72,14 +72,26 @@ pub struct Stream {
 impl Lab {
     /// A lab whose client 0 is bound to the program.
     pub fn new() -> (Self, Stream) {
-        let mut lab = Self::bare();
-        let stream = lab.subscribe(0).expect("a subscription");
-        lab.bind(0, NAME).expect("the program");
-        (lab, stream)
+        Self::bare().bound()
+    }
+
+    /// The same of Tofino 2.
+    pub fn of_tofino_2() -> (Self, Stream) {
+        Self::of(&PROGRAM.replace("<tna.p4>", "<t2na.p4>")).bound()
+    }
+
+    fn bound(mut self) -> (Self, Stream) {
+        let stream = self.subscribe(0).expect("a subscription");
+        self.bind(0, NAME).expect("the program");
+        (self, stream)
     }
 
     /// A lab without clients.
     pub fn bare() -> Self {
+        Self::of(PROGRAM)
+    }
+
+    fn of(program: &str) -> Self {
         let ports = (0..8).map(|port| PortConfig {
             port,
             rate: Rate::from_bps(u64::MAX),
@@ -101,7 +113,7 @@ impl Lab {
         let bench = Arc::new(Bench { switch, now: Mutex::new(Time::ZERO) });
         let devices = Arc::clone(&bench) as Arc<dyn Devices>;
         let p4runtime = Local::new(Arc::clone(&devices)).expect("threads");
-        p4runtime.install(0, PROGRAM.as_bytes().to_vec()).expect("the program compiles");
+        p4runtime.install(0, program.as_bytes().to_vec()).expect("the program compiles");
         let options = Options { p4_name: Some(NAME.to_owned()) };
         let server =
             Server::start("127.0.0.1:0".parse().expect("an address"), devices, options).expect("a server");
