@@ -144,12 +144,13 @@ mod tests {
 
     #[test]
     fn a_choice_follows_what_changes() {
-        const EVENTS: u64 = 200 << 20;
+        const EVENTS: u64 = 400 << 20;
         let mut choice = Choice::new(1 << 21, 400);
         for (turn, costs) in [[100, 175], [250, 175], [100, 175]].into_iter().enumerate() {
             let shares = handled(&mut choice, turn as u64 * EVENTS * 2, EVENTS, costs);
             let faster = usize::from(costs[0] > costs[1]);
-            assert!(shares[faster] > 0.9, "{costs:?}: {shares:?}");
+            // One thread costs the same when threads become faster again: only a trial finds that out.
+            assert!(shares[faster] > 0.8, "{costs:?}: {shares:?}");
         }
     }
 
