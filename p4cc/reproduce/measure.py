@@ -26,6 +26,7 @@ from p4cc.scenario.claims import (
     FlowShareMeasure,
     LimitMeasure,
     ModelMeasure,
+    ModelSlopeMeasure,
     ReadingsMeasure,
     RiseMeasure,
     RoundModelMeasure,
@@ -176,6 +177,8 @@ def _measure(runs: FigureRuns, how: Measure, known: Mapping[str, Measured]) -> M
             return Measured(_longest_wait(runs, how))
         case ModelMeasure():
             return Measured(models.peak_window(runs.scenario, printed=how.printed))
+        case ModelSlopeMeasure():
+            return Measured(models.flattest_slope(runs.scenario, how))
         case ReadingsMeasure():
             return _readings(runs, how)
         case SampleMeasure():

@@ -188,6 +188,22 @@ class ModelMeasure(Model):
     )
 
 
+class ModelSlopeMeasure(Model):
+    """The slope of GST's model, dG/dw per packet, where a branch is flattest: of all whole windows of the branch.
+
+    On the rising branch, up to the corner, that is the smallest slope; on the falling one the largest.
+    Source: docs/algorithms/slow-start.md#gst-model.
+    """
+
+    kind: Annotated[Literal["model_slope"], KIND]
+    senders: Annotated[int, Field(ge=1, le=10_000)]
+    """Flows that share the bottleneck."""
+    branch: Literal["rising", "falling"]
+    """The side of the corner."""
+    most_segments: Annotated[int, Field(ge=2, le=10_000)]
+    """The largest window of the curve."""
+
+
 class CombineMeasure(Model):
     """Arithmetic on two other claims, referred to by name; in a study, by `FIGURE.NAME`."""
 
@@ -255,6 +271,7 @@ Measure = Annotated[
     | RiseMeasure
     | TraceMeasure
     | ModelMeasure
+    | ModelSlopeMeasure
     | CombineMeasure
     | ReadingsMeasure
     | SampleMeasure

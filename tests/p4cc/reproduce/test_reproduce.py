@@ -131,6 +131,9 @@ def _measure(text: dict[str, Any]) -> Measure:
         # (docs/algorithms/slow-start.md#number-gst-peak).
         ({"kind": "model_peak"}, pytest.approx(45.83, abs=0.01)),
         ({"kind": "model_peak", "printed": True}, pytest.approx(22.92, abs=0.01)),
+        # Up to the corner, at 45.83, G is w times 4 / (100 + 83.33).
+        ({"kind": "model_slope", "senders": 4, "branch": "rising", "most_segments": 60}, 4 / (100 + 250 / 3)),
+        ({"kind": "model_slope", "senders": 4, "branch": "falling", "most_segments": 45}, None),
     ],
 )
 def test_measures(made_up: FigureRuns, how: dict[str, Any], want: Any) -> None:
