@@ -53,7 +53,7 @@ def _check_statements(path: Path, every: Sequence[Reproduction]) -> None:
     for of in every:
         for one in of.expectations:
             if one.counted_by and one.counts_as(of.figure) not in counting:
-                cause = f"{of.figure}.{one.name}: {one.counted_by!r} is no line of a statement that counts"
+                cause = f"{of.figure}.{one.name}: {one.counted_by!r} is not a line of a statement that counts"
                 remedy = "counted_by names NAME or FIGURE.NAME of an expectation with `at` and without `counted_by`"
                 raise UserError(cause, place=str(path), remedy=remedy)
 

@@ -150,7 +150,7 @@ def test_a_statement_that_does_not_count_refers_to_the_line_that_does(tmp_path: 
     assert '"stated_met": 0, "stated_not_met": 1, "met": 0, "not_met": 0' in text.partition("\n")[0]
     for wrong in ("gone", "limit", "f"):
         refused = changed(path, reproduces=claims(*CLAIMS, expectations=[said, {**other, "counted_by": wrong}]))
-        assert f"1.f: {wrong!r} is no line of a statement that counts" in cli(str(refused), "--list").stderr
+        assert f"1.f: {wrong!r} is not a line of a statement that counts" in cli(str(refused), "--list").stderr
 
 
 def test_a_number_that_is_shown_says_why_it_is_no_reading(tmp_path: Path, results: Path) -> None:

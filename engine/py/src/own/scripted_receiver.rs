@@ -1,4 +1,4 @@
-//! A receiver that is told what arrives, without a network: what checks of a class are made of.
+//! A receiver driven by scripted arrivals, without a network: checks of a class are made of this.
 
 use std::sync::Arc;
 

@@ -32,7 +32,7 @@ struct HpccPint {
 
 impl HpccPint {
     fn new(params: &Params<'_>, environment: &RateEnvironment) -> Result<Self, ConfigError> {
-        // Nothing is computed before the path told its utilisation.
+        // Nothing is computed before the path reports its utilisation.
         Ok(Self { hpcc: Hpcc::with(params, environment, 1.0)?, has_heard: false })
     }
 }
