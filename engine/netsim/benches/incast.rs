@@ -4,8 +4,8 @@
 //!
 //! `cargo bench -p p4cc-netsim` prints one JSON object and asserts nothing. With `-- --profile [BYTES]` it
 //! only runs one incast with so many bytes from each host, for a profiler to watch, and with `BYTES tcp` over
-//! TCP; with `-- --permutation K BYTES [RECORD]` one permutation with so many bytes from each host, `RECORD`
-//! being what to record, in JSON.
+//! TCP; with `-- --permutation K BYTES [SENDER [RECORD]]` one permutation with so many bytes from each host;
+//! `SENDER` is `hpcc`, `dcqcn`, `dctcp` or `dctcp_tcp`, `RECORD` what to record, in JSON.
 
 #[path = "../tests/support/mod.rs"]
 mod support;
@@ -20,7 +20,7 @@ use std::io::{self, Write};
 use std::time::Instant;
 
 use counting::{allocations, in_use};
-use fat_tree::FatTree;
+use fat_tree::{FatTree, Sender};
 use p4cc_exec::testing::SplitMix;
 use p4cc_exec::{
     DEFAULT_DROP_PORT, Effects, EgressMetadata, EgressStart, Env, Exec, Executor, Frame, IngressStart,
@@ -66,10 +66,13 @@ fn main() -> io::Result<()> {
             let figures = json!({"packet_hops": packet_hops, "hops_per_s": per_second});
             return writeln!(io::stdout().lock(), "{figures}");
         }
-        ["--permutation", k, bytes, record @ ..] => {
-            let record = serde_json::from_str(record.first().unwrap_or(&"{}"))?;
+        ["--permutation", k, bytes, more @ ..] => {
+            let name = more.first().unwrap_or(&"hpcc");
+            let sender =
+                Sender::named(name).ok_or_else(|| io::Error::other(format!("no sender {name:?}")))?;
+            let record = serde_json::from_str(more.get(1).unwrap_or(&"{}"))?;
             let (k, size_bytes) = (number(k)? as usize, number(bytes)?);
-            let figures = permutation(&FatTree { k, size_bytes, idle_flows: 0, record })?;
+            let figures = permutation(&FatTree { k, sender, size_bytes, idle_flows: 0, record })?;
             return writeln!(io::stdout().lock(), "{figures}");
         }
         _ => {}
@@ -89,7 +92,7 @@ fn main() -> io::Result<()> {
     note("idle_flow_bytes", idle_flow()?);
     for k in [8, 12] {
         let record = serde_json::from_str(RESULTS_ON)?;
-        let tree = FatTree { k, size_bytes: PERMUTATION_BYTES, idle_flows: 0, record };
+        let tree = FatTree { k, sender: Sender::Hpcc, size_bytes: PERMUTATION_BYTES, idle_flows: 0, record };
         let figures = permutation(&tree)?;
         note(
             &format!("permutation_{}_hops_per_s", k.pow(3) / 4),
@@ -133,7 +136,8 @@ fn permutation(tree: &FatTree) -> io::Result<Value> {
 fn idle_flow() -> io::Result<f64> {
     let mut taken = [0; 2];
     for (taken, idle_flows) in taken.iter_mut().zip([0, IDLE_FLOWS]) {
-        let base = FatTree { k: 4, size_bytes: 1, idle_flows, record: json!({}) }.build();
+        let base =
+            FatTree { k: 4, sender: Sender::Hpcc, size_bytes: 1, idle_flows, record: json!({}) }.build();
         let before = in_use();
         let run = base.fork(1).map_err(io::Error::other)?;
         *taken = in_use() - before;

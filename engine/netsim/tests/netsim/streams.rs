@@ -7,7 +7,7 @@ use p4cc_netsim::{Batching, Network, RunError, RunOptions, Table, TableSink};
 use serde_json::json;
 
 use crate::columns::shown;
-use crate::fat_tree::FatTree;
+use crate::fat_tree::{FatTree, Sender};
 use crate::support::{Incast, incast};
 
 /// Keeps parts of so many rows, and refuses those that come after a number of them.
@@ -111,7 +111,7 @@ fn parts_and_what_is_left_are_all_rows() {
 #[test]
 fn parts_are_the_same_on_threads() {
     let record = json!({"windows_interval_ns": 100_000, "queues_interval_ns": 100_000});
-    let base = FatTree { k: 4, size_bytes: 400_000, idle_flows: 0, record }.build();
+    let base = FatTree { k: 4, sender: Sender::Hpcc, size_bytes: 400_000, idle_flows: 0, record }.build();
     let parts = |threads| {
         let sink = Parts::of(7, usize::MAX);
         let (ran, _) = run_on(&base, threads, Some(sink.clone()));

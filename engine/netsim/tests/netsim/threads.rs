@@ -7,7 +7,7 @@ use proptest::prelude::*;
 use serde_json::{Value, json};
 
 use crate::fabrics::{DELAY_NS, Fabric, HEADROOM_BYTES};
-use crate::fat_tree::FatTree;
+use crate::fat_tree::{FatTree, Sender};
 use crate::support::{Incast, incast};
 
 /// A line of switches.
@@ -140,7 +140,7 @@ fn partitions_whose_work_moves_give_the_results_of_one_thread() {
 #[test]
 fn a_large_network_is_that_of_one_thread() {
     let record = json!({"windows_interval_ns": 100_000, "queues_interval_ns": 100_000});
-    let base = FatTree { k: 6, size_bytes: 150_000, idle_flows: 0, record }.build();
+    let base = FatTree { k: 6, sender: Sender::Hpcc, size_bytes: 150_000, idle_flows: 0, record }.build();
     assert!(assert_same(&base) > 10, "threads had nothing to do");
 }
 

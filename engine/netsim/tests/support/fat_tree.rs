@@ -1,5 +1,5 @@
-//! A fat-tree of HPCC senders on `int_hpcc.p4`: every switch hashes flows over its equal paths, as the
-//! controller installs it; every host sends to one other.
+//! A fat-tree, by default of HPCC senders on `int_hpcc.p4`: every switch hashes flows over its equal paths, as
+//! the controller installs it; every host sends to one other.
 
 use std::path::Path;
 
@@ -19,10 +19,115 @@ const DELAY_NS: u64 = 1_000;
 const HEADROOM_BYTES: u64 = 3 * RATE_BPS * DELAY_NS / 8 / 1_000_000_000;
 /// Six links each way, a packet of 1,064 B and its ACK serialised at each.
 const BASE_RTT_NS: u64 = 13_000;
+/// Of window senders: packets of 1,064 B over UDP, as paced ones have them.
+const MSS_BYTES: u64 = 1_000;
+/// 100 and 400 KB, DCQCN's at 100 Gb/s (docs/algorithms/dcqcn.md), in cells of 80 B; up to a fifth is marked.
+const K_MIN_CELLS: u128 = 1_250;
+const K_MAX_CELLS: u128 = 5_000;
+/// 300 KB, DCTCP's at 100 Gb/s (docs/algorithms/marking.md#dctcp-threshold).
+const K_DC_CELLS: u128 = 3_750;
+
+/// Who sends, and with it the program of all switches.
+#[derive(Clone, Copy, Default)]
+pub enum Sender {
+    #[default]
+    Hpcc,
+    Dcqcn,
+    Dctcp,
+    DctcpTcp,
+}
+
+impl Sender {
+    #[allow(dead_code, reason = "the benches name senders, the tests have the default")]
+    pub fn named(name: &str) -> Option<Self> {
+        match name {
+            "hpcc" => Some(Self::Hpcc),
+            "dcqcn" => Some(Self::Dcqcn),
+            "dctcp" => Some(Self::Dctcp),
+            "dctcp_tcp" => Some(Self::DctcpTcp),
+            _ => None,
+        }
+    }
+
+    fn program(self) -> &'static str {
+        match self {
+            Self::Hpcc => "int_hpcc.p4",
+            Self::Dcqcn => "ecn_red.p4",
+            Self::Dctcp | Self::DctcpTcp => "ecn_dual.p4",
+        }
+    }
+
+    /// Paced flows are lossless, as those of network cards are.
+    fn priority(self) -> u8 {
+        match self {
+            Self::Hpcc | Self::Dcqcn => 3,
+            Self::Dctcp | Self::DctcpTcp => 0,
+        }
+    }
+
+    /// Senders by windows.
+    fn algorithms(self) -> Value {
+        let over = |packets: &str, mss_bytes: u64| {
+            json!({"sender": {
+                "packets": packets, "mss_bytes": mss_bytes, "rto_min_ns": 1_000_000, "rto_init_ns": 1_000_000,
+                "ecn_profile": "rfc3168",
+                "cc": {"congestion_avoidance": {"name": "dctcp", "cwnd_min": 1}},
+            }})
+        };
+        match self {
+            Self::Hpcc | Self::Dcqcn => json!({}),
+            Self::Dctcp => over("udp", MSS_BYTES),
+            Self::DctcpTcp => over("tcp", MSS_BYTES),
+        }
+    }
+
+    /// Paced senders.
+    fn rdma(self) -> Value {
+        match self {
+            Self::Hpcc => json!({"sender": {
+                "base_rtt_ns": BASE_RTT_NS, "cc": {"name": "hpcc"},
+                "int": {"unit_shift": 2, "tick_ns": 1, "rates_bps": {"2": RATE_BPS}},
+            }}),
+            Self::Dcqcn => json!({"sender": {"base_rtt_ns": BASE_RTT_NS, "cc": {"name": "dcqcn"}}}),
+            Self::Dctcp | Self::DctcpTcp => json!({}),
+        }
+    }
+
+    /// What the program marks by, at each port.
+    fn install(self, state: &mut State, program: &Program, ports: usize, switch: usize) {
+        let (name, set, args) = match self {
+            Self::Hpcc => {
+                let shifts = [(12, switch as u128 + 1), (4, 2), (3, 2), (8, 1), (8, 0), (4, 5)];
+                ("telemetry.ports", "set_port", shifts.to_vec())
+            }
+            Self::Dcqcn => {
+                let slope = (u128::from(u32::MAX) / 5) / (K_MAX_CELLS - K_MIN_CELLS);
+                ("curves", "set_curve", vec![(19, K_MIN_CELLS), (19, K_MAX_CELLS), (32, slope)])
+            }
+            Self::Dctcp | Self::DctcpTcp => {
+                for from in [1, 2] {
+                    let keys = vec![MatchValue::Exact(bits(2, 2)), MatchValue::Exact(bits(2, from))];
+                    let set = ActionCall { action: action(program, "set_codepoint"), args: vec![bits(2, 3)] };
+                    let map = table(program, "codepoint_map");
+                    state.table_insert(map, entry(keys, EntryAction::Direct(set))).expect("room in the map");
+                }
+                ("thresholds", "set_thresholds", vec![(19, K_DC_CELLS), (19, K_DC_CELLS)])
+            }
+        };
+        for port in 1..=ports as u128 {
+            let args = args.iter().map(|&(width, value)| bits(width, value)).collect();
+            let call = ActionCall { action: action(program, set), args };
+            let key = vec![MatchValue::Exact(bits(9, port))];
+            let of_ports = table(program, name);
+            state.table_insert(of_ports, entry(key, EntryAction::Direct(call))).expect("room for a port");
+        }
+    }
+}
 
 /// K pods of K/2 edge and K/2 aggregation switches, (K/2)^2 cores, K^3/4 hosts.
 pub struct FatTree {
     pub k: usize,
+    pub sender: Sender,
     /// Of each host's flow.
     pub size_bytes: u64,
     /// Further flows that would start after the end of the run.
@@ -49,8 +154,8 @@ impl FatTree {
     pub fn build(&self) -> Network {
         let spec = NetworkSpec::from_json(&self.description().to_string()).expect("the description is right");
         let mut network = Network::build(spec, 1).expect("the description is right");
-        let pipeline =
-            compile(&Path::new(env!("CARGO_MANIFEST_DIR")).join("../../p4src/v1model/int_hpcc.p4"));
+        let programs = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../p4src/v1model");
+        let pipeline = compile(&programs.join(self.sender.program()));
         for switch in 0..self.switches() {
             let node = network.switch_mut(switch as u64 + 1).expect("a switch of the description");
             node.control().set_pipeline(pipeline.clone());
@@ -99,10 +204,8 @@ impl FatTree {
                     "ipv4": format!("10.0.{}.{}", i >> 8, i & 255)}))
                 .collect::<Vec<_>>(),
             "links": links,
-            "rdma": {"sender": {
-                "base_rtt_ns": BASE_RTT_NS, "cc": {"name": "hpcc"},
-                "int": {"unit_shift": 2, "tick_ns": 1, "rates_bps": {"2": RATE_BPS}},
-            }},
+            "algorithms": self.sender.algorithms(),
+            "rdma": self.sender.rdma(),
             "flows": self.flows(),
             "record": self.record,
             "stop_ns": 1_000_000_000,
@@ -120,7 +223,8 @@ impl FatTree {
         }
         let flow = |id: usize, size: Option<u64>, start_ns: u64| {
             json!({"id": id + 1, "src": format!("h{}", id % hosts), "dst": format!("h{}", to[id % hosts]),
-                "size_bytes": size, "start_ns": start_ns, "algorithm": "sender", "priority": 3})
+                "size_bytes": size, "start_ns": start_ns, "algorithm": "sender",
+                "priority": self.sender.priority()})
         };
         let sending = (0..hosts).map(|id| flow(id, Some(self.size_bytes), 0));
         sending.chain((0..self.idle_flows).map(|id| flow(hosts + id, None, 900_000_000))).collect()
@@ -175,15 +279,6 @@ impl FatTree {
             let key = vec![MatchValue::Lpm { value: address, len: 32 }];
             state.table_insert(routes, entry(key, to)).expect("room for a route");
         }
-        for port in 1..=self.k as u128 {
-            let args = [(12, switch as u128 + 1), (4, 2), (3, 2), (8, 1), (8, 0), (4, 5)];
-            let call = ActionCall {
-                action: action(program, "set_port"),
-                args: args.map(|(width, value)| bits(width, value)).to_vec(),
-            };
-            let key = vec![MatchValue::Exact(bits(9, port))];
-            let ports = table(program, "telemetry.ports");
-            state.table_insert(ports, entry(key, EntryAction::Direct(call))).expect("room for a port");
-        }
+        self.sender.install(state, program, self.k, switch);
     }
 }
