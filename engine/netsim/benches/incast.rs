@@ -111,6 +111,16 @@ const IDLE_FLOWS: usize = 1_000;
 /// A place in a channel's ring: a time, and a packet or what a pause says.
 const LINK_SLOT_BYTES: f64 = size_of::<(Time, Packet, [u8; 2])>() as f64;
 
+fn sender_named(name: &str) -> io::Result<Sender> {
+    match name {
+        "hpcc" => Ok(Sender::Hpcc),
+        "dcqcn" => Ok(Sender::Dcqcn),
+        "dctcp" => Ok(Sender::Dctcp),
+        "dctcp_tcp" => Ok(Sender::DctcpTcp),
+        _ => Err(io::Error::other(format!("no sender {name:?}"))),
+    }
+}
+
 fn number(argument: &str) -> io::Result<u64> {
     argument.parse().map_err(|_| io::Error::other(format!("{argument:?} is no number")))
 }

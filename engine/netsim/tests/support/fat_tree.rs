@@ -1,5 +1,5 @@
-//! A fat-tree, by default of HPCC senders on `int_hpcc.p4`: every switch hashes flows over its equal paths, as
-//! the controller installs it; every host sends to one other.
+//! A fat-tree, by default of HPCC senders on `int_hpcc.p4`: every switch hashes flows over its equal paths,
+//! as the controller installs it; every host sends to one other.
 
 use std::path::Path;
 
@@ -28,9 +28,8 @@ const K_MAX_CELLS: u128 = 5_000;
 const K_DC_CELLS: u128 = 3_750;
 
 /// Who sends, and with it the program of all switches.
-#[derive(Clone, Copy, Default)]
+#[derive(Clone, Copy, Debug)]
 pub enum Sender {
-    #[default]
     Hpcc,
     Dcqcn,
     Dctcp,
@@ -38,17 +37,6 @@ pub enum Sender {
 }
 
 impl Sender {
-    #[allow(dead_code, reason = "the benches name senders, the tests have the default")]
-    pub fn named(name: &str) -> Option<Self> {
-        match name {
-            "hpcc" => Some(Self::Hpcc),
-            "dcqcn" => Some(Self::Dcqcn),
-            "dctcp" => Some(Self::Dctcp),
-            "dctcp_tcp" => Some(Self::DctcpTcp),
-            _ => None,
-        }
-    }
-
     fn program(self) -> &'static str {
         match self {
             Self::Hpcc => "int_hpcc.p4",
