@@ -65,17 +65,27 @@ _VALUES = {
     "bool_val": (27, _Type.TYPE_BOOL),
     "string_val": (29, _Type.TYPE_STRING),
 }
-"""Values of an attribute that a node may have here, by field number; lists are not looked at."""
+"""Values of an attribute that a node may have here, by field number; of lists, only those of bools are looked at."""
 
 
 def _node_class() -> Any:
     """The message of a node, with the fields that are read."""
     file = descriptor_pb2.FileDescriptorProto(name="p4cc_chakra.proto", package="p4cc.chakra", syntax="proto3")
+    bools = file.message_type.add(name="Bools")
+    bools.field.add(name="values", number=1, type=_Type.TYPE_BOOL, label=_Type.LABEL_REPEATED)
     attribute = file.message_type.add(name="Attribute")
     attribute.field.add(name="name", number=1, type=_Type.TYPE_STRING, label=_Type.LABEL_OPTIONAL)
     attribute.oneof_decl.add(name="value")
     for name, (number, kind) in _VALUES.items():
         attribute.field.add(name=name, number=number, type=kind, label=_Type.LABEL_OPTIONAL, oneof_index=0)
+    attribute.field.add(
+        name="bool_list",
+        number=28,
+        type=_Type.TYPE_MESSAGE,
+        type_name=".p4cc.chakra.Bools",
+        label=_Type.LABEL_OPTIONAL,
+        oneof_index=0,
+    )
     node = file.message_type.add(name="Node")
     node.field.add(name="id", number=1, type=_Type.TYPE_UINT64, label=_Type.LABEL_OPTIONAL)
     node.field.add(name="name", number=2, type=_Type.TYPE_STRING, label=_Type.LABEL_OPTIONAL)
@@ -208,6 +218,9 @@ class _Reader:
         kind = whole("comm_type", values.get("comm_type"), 0, 9, place)
         group = str(values.get("pg_name", _ALL))
         group = _ALL if group == "0" and "0" not in self._groups else group
+        if group == _ALL and (dimension := _left_out(values.get("involved_dim"))) is not None:
+            cause = f"the collective leaves out dimension {dimension} of the network (involved_dim)"
+            raise UserError(cause, place=place, remedy="name its group: pg_name, and ASTRA-sim's file of groups")
         members = self._members(group, place)
         if group not in self._places:
             self._places[group] = {one: at for at, one in enumerate(members)}
@@ -284,6 +297,12 @@ class _Reader:
 def _is_timed(values: Mapping[str, Any]) -> bool:
     """Whether a node of a collective lasts as long as the trace says, whatever its size."""
     return values.get("comm_type") == _BROADCAST
+
+
+def _left_out(involved: Any) -> int | None:
+    """The first dimension of ASTRA-sim's network that a collective does not use."""
+    used = list(getattr(involved, "values", ()))
+    return used.index(False) if False in used else None
 
 
 def _groups_of(values: str, ranks: int) -> dict[str, tuple[int, ...]]:

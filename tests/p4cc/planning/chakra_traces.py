@@ -27,9 +27,11 @@ def data(field: int, value: bytes) -> bytes:
     return varint(field << 3 | 2) + varint(len(value)) + value
 
 
-def attribute(name: str, value: int | bool | str) -> bytes:
-    """An attribute of a node: a bool, an int64 or a string."""
-    if isinstance(value, str):
+def attribute(name: str, value: int | bool | str | list[bool]) -> bytes:
+    """An attribute of a node: a bool, an int64, a string or a list of bools."""
+    if isinstance(value, list):
+        held = data(28, data(1, bytes(value)))
+    elif isinstance(value, str):
         held = data(29, value.encode())
     else:
         held = number(27 if isinstance(value, bool) else 9, int(value))
@@ -43,7 +45,12 @@ def groups(text: str) -> bytes:
 
 
 def node(
-    identifier: int, kind: int, *, after: tuple[int, ...] = (), micros: int = 0, **attributes: int | bool | str
+    identifier: int,
+    kind: int,
+    *,
+    after: tuple[int, ...] = (),
+    micros: int = 0,
+    **attributes: int | bool | str | list[bool],
 ) -> bytes:
     """A node with its length."""
     body = number(1, identifier) + data(2, f"node{identifier}".encode()) + number(3, kind)

@@ -74,6 +74,14 @@ def test_sizes_and_groups_are_those_of_astra_sim(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
+    "attributes", [{"involved_dim": [True, True]}, {"involved_dim": [True, False], "pg_name": "7"}]
+)
+def test_dimensions_without_effect_are_read(tmp_path: Path, attributes: dict[str, Any]) -> None:
+    ranks = [[et.head(), et.node(1, et.COLLECTIVE, comm_type=0, comm_size=100, **attributes)] for _ in range(2)]
+    assert read_chakra(written(tmp_path, ranks), {"7": (0, 1)}).groups == [Group("all_reduce", (0, 1), 100)]
+
+
+@pytest.mark.parametrize(
     ("nodes", "place", "cause"),
     [
         ([], "trace.0.et", "the file has no operations"),
@@ -103,6 +111,11 @@ def test_sizes_and_groups_are_those_of_astra_sim(tmp_path: Path) -> None:
             [et.head(), et.node(1, 7, comm_type=0, comm_size=7, pg_name="3")],
             "trace.0.et node 1",
             "there is no group '3'",
+        ),
+        (
+            [et.head(), et.node(1, 7, comm_type=0, comm_size=7, involved_dim=[True, False])],
+            "trace.0.et node 1",
+            "the collective leaves out dimension 1 of the network",
         ),
         (
             [et.head(), et.node(1, 7, comm_type=0, comm_size=7)],
