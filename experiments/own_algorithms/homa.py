@@ -34,7 +34,6 @@ class Homa(ReceiverAlgorithm):
         self.messages: dict[int, Message] = {}
 
     def on_arrival(self, arrival: Arrival) -> None:
-        self.acknowledge()
         if arrival.beyond_bytes is None:
             raise ValueError("Homa's messages have a size below 4 GiB; give the flow one")
         new = Message(arrival.end + arrival.beyond_bytes, self.unasked_bytes)

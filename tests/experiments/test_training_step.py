@@ -49,7 +49,7 @@ def test_all_reduces_in_turn_wait_for_the_one_before(tmp_path: Path) -> None:
     traces_of = {"step": (), "gpu": ("--in-turn", "gpu"), "group": ("--in-turn", "group")}
     graphs = {name: written(tmp_path / name, *options) for name, options in traces_of.items()}
     waits = {name: sum(len(one.get("after", ())) for one in graph.operations) for name, graph in graphs.items()}
-    # Gradients of the first layer wait for those of the second, and with `gpu` so does its tensor parallelism.
+    # Gradients of the first layer wait for those of the second; with `gpu` its tensor parallelism does too.
     assert waits["group"] - waits["step"] == RANKS
     assert waits["gpu"] - waits["step"] == 2 * RANKS
 

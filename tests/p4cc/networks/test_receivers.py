@@ -316,3 +316,22 @@ def test_homa_in_the_highest_classes_lets_no_longer_message_by(tmp_path: Path) -
     }
     assert of["top"] == sorted(sizes)
     assert of["low"] != sorted(sizes)
+
+
+def test_homa_acknowledges_as_rarely_as_the_transport_does(tmp_path: Path) -> None:
+    """It has no ACK for each packet: where credit waits at a sender, little but a grant for each goes back."""
+    bulk: list[dict[str, Any]] = [
+        {"kind": "bulk", "name": f"m{number}", "sources": ["h1"], "destinations": ["aggregator"], "priority": 6}
+        for number in range(SENDERS)
+    ]
+    traffic = [{**one, "size_bytes": PACKETS * PAYLOAD_BYTES} for one in bulk]
+    transport = {"kind": "rdma", "recovery": "selective_repeat", "rto_ns": 5_000_000}
+    transport |= {"ack_every": 64, "ack_delay_ns": 1_000_000}
+    homa = {"python": str(ROOT / "experiments/own_algorithms/homa.py:Homa")}
+    switch = {"program": "p4src/v1model/ack_priority.p4", "ecn_profile": "rfc3168"}
+    variants = [{**NDP, "name": "Homa", "receiver": homa}]
+    ran = run(tmp_path, incast(switch=switch, transport=transport, traffic=traffic, variants=variants))
+    assert ran.table("flows")["retransmitted_pkts"].sum() == 0
+    finish_ns(ran)
+    back = ran.table("ports").filter(pl.col("peer") == "aggregator")["rx_pkts"].sum()
+    assert back < 1.2 * SENDERS * PACKETS
