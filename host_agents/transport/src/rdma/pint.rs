@@ -1,6 +1,8 @@
 //! PINT's byte (docs/reference/wire-format.md, extension 11): which packets carry it, and what it says
 //! (docs/algorithms/hpcc.md#pint-sender).
 
+use std::sync::{Arc, OnceLock};
+
 use super::PintTable;
 use super::random::SplitMix;
 use crate::wire::{Extension, ExtensionType};
@@ -12,10 +14,37 @@ const STEPS: f64 = 512.0;
 /// Of 32 random bits.
 const CERTAIN: f64 = 4_294_967_296.0;
 
+/// The utilisation that each power means, computed by the first sender that asks.
+///
+/// A sender decodes a byte with each ACK; 256 values in each flow would be 2 KB, so clones share them.
+#[derive(Clone, Default, Debug)]
+pub struct Decoded(Arc<OnceLock<[f64; 256]>>);
+
+impl PartialEq for Decoded {
+    /// It follows from the base, which is compared.
+    fn eq(&self, _other: &Self) -> bool {
+        true
+    }
+}
+
+impl Decoded {
+    /// Fills the table where nobody did.
+    fn by(&self, log_base: f64) -> Self {
+        self.0.get_or_init(|| {
+            std::array::from_fn(|power| libm::pow(log_base, power as f64) / STEPS)
+        });
+        self.clone()
+    }
+
+    fn utilisation(&self, power: u8) -> Option<f64> {
+        self.0.get().map(|values| values[usize::from(power)])
+    }
+}
+
 /// What a sender keeps of its [`PintTable`].
 #[derive(Clone, Debug)]
 pub(super) struct Pint {
-    log_base: f64,
+    decoded: Decoded,
     /// A packet carries the byte if 32 random bits are below this.
     threshold: u64,
     random: SplitMix,
@@ -23,7 +52,11 @@ pub(super) struct Pint {
 
 impl Pint {
     pub fn new(table: &PintTable) -> Self {
-        Self { log_base: table.log_base, threshold: (table.share * CERTAIN) as u64, random: SplitMix(0) }
+        Self {
+            decoded: table.decoded.by(table.log_base),
+            threshold: (table.share * CERTAIN) as u64,
+            random: SplitMix(0),
+        }
     }
 
     /// Draws by numbers of the flow's own.
@@ -40,7 +73,7 @@ impl Pint {
     /// The utilisation of the busiest port of the path; none where this is another extension.
     pub fn utilisation(&self, extension: &Extension<'_>) -> Option<f64> {
         let [power] = extension.bytes else { return None };
-        (extension.kind == ExtensionType::PINT).then(|| libm::pow(self.log_base, f64::from(*power)) / STEPS)
+        if extension.kind == ExtensionType::PINT { self.decoded.utilisation(*power) } else { None }
     }
 }
 
@@ -49,7 +82,7 @@ mod tests {
     use super::*;
 
     fn pint(share: f64) -> Pint {
-        Pint::new(&PintTable { log_base: 1.05, share })
+        Pint::new(&PintTable { log_base: 1.05, share, decoded: Decoded::default() })
     }
 
     /// 1.05^127 = 490.954; a power of 0 is the smallest utilisation, 1/512.
@@ -61,6 +94,18 @@ mod tests {
         assert!((busy - 490.954 / 512.0).abs() < 1e-6, "{busy}");
         assert_eq!(read(ExtensionType::PINT, &[0, 0]), None);
         assert_eq!(read(ExtensionType::CNP, &[127]), None);
+    }
+
+    /// The table has each power as computed by itself, and flows of one configuration share it.
+    #[test]
+    fn bytes_are_decoded_once_for_all_flows() {
+        let table = PintTable { log_base: 1.1, share: 1.0, decoded: Decoded::default() };
+        let (one, other) = (Pint::new(&table), Pint::new(&table.clone()));
+        for power in 0..=255_u8 {
+            let read = one.utilisation(&Extension { kind: ExtensionType::PINT, bytes: &[power] });
+            assert_eq!(read, Some(libm::pow(1.1, f64::from(power)) / 512.0));
+        }
+        assert!(Arc::ptr_eq(&one.decoded.0, &other.decoded.0));
     }
 
     #[test]
