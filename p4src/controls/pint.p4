@@ -155,8 +155,8 @@ control Pint(inout headers_t hdr, in port_t egress_port, in time_t now, in queue
             utilisations.read(before, port);
             departures.read(departure, port);
             sent_bytes.read(bytes, port);
-            // Of T, how much passed since the packet before left, in units of 2^-32: all of it at most. Products
-            // of U leave out the last nine of its bits, to have 64.
+            // Of T, how much passed since the packet before left, in units of 2^-32: all of it at most.
+            // Products of U leave out the last nine of its bits, to have 64.
             time_t elapsed = now - departure;
             bit<64> share = 0xffffffff;
             bit<64> kept = 0;

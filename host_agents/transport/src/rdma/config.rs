@@ -11,8 +11,8 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::bolt;
+use super::decoded::Decoded;
 use super::entropy::Entropy;
-use super::pint::Decoded;
 use super::request::MAX_RECORDS;
 use crate::wire::IP_HEADERS_LEN;
 

@@ -1,45 +1,15 @@
 //! PINT's byte (docs/reference/wire-format.md, extension 11): which packets carry it, and what it says
 //! (docs/algorithms/hpcc.md#pint-sender).
 
-use std::sync::{Arc, OnceLock};
-
 use super::PintTable;
+use super::decoded::Decoded;
 use super::random::SplitMix;
 use crate::wire::{Extension, ExtensionType};
 
 /// What a sender puts into a packet for switches to raise: the power of an idle path.
 const IDLE: Extension<'static> = Extension { kind: ExtensionType::PINT, bytes: &[0] };
-/// The smallest utilisation that a byte can say is 1/512 (docs/algorithms/hpcc.md#pint-parameters).
-const STEPS: f64 = 512.0;
 /// Of 32 random bits.
 const CERTAIN: f64 = 4_294_967_296.0;
-
-/// The utilisation that each power means, computed by the first sender that asks.
-///
-/// A sender decodes a byte with each ACK; 256 values in each flow would be 2 KB, so clones share them.
-#[derive(Clone, Default, Debug)]
-pub struct Decoded(Arc<OnceLock<[f64; 256]>>);
-
-impl PartialEq for Decoded {
-    /// It follows from the base, which is compared.
-    fn eq(&self, _other: &Self) -> bool {
-        true
-    }
-}
-
-impl Decoded {
-    /// Fills the table where nobody did.
-    fn by(&self, log_base: f64) -> Self {
-        self.0.get_or_init(|| {
-            std::array::from_fn(|power| libm::pow(log_base, power as f64) / STEPS)
-        });
-        self.clone()
-    }
-
-    fn utilisation(&self, power: u8) -> Option<f64> {
-        self.0.get().map(|values| values[usize::from(power)])
-    }
-}
 
 /// What a sender keeps of its [`PintTable`].
 #[derive(Clone, Debug)]
@@ -94,18 +64,6 @@ mod tests {
         assert!((busy - 490.954 / 512.0).abs() < 1e-6, "{busy}");
         assert_eq!(read(ExtensionType::PINT, &[0, 0]), None);
         assert_eq!(read(ExtensionType::CNP, &[127]), None);
-    }
-
-    /// The table has each power as computed by itself, and flows of one configuration share it.
-    #[test]
-    fn bytes_are_decoded_once_for_all_flows() {
-        let table = PintTable { log_base: 1.1, share: 1.0, decoded: Decoded::default() };
-        let (one, other) = (Pint::new(&table), Pint::new(&table.clone()));
-        for power in 0..=255_u8 {
-            let read = one.utilisation(&Extension { kind: ExtensionType::PINT, bytes: &[power] });
-            assert_eq!(read, Some(libm::pow(1.1, f64::from(power)) / 512.0));
-        }
-        assert!(Arc::ptr_eq(&one.decoded.0, &other.decoded.0));
     }
 
     #[test]
