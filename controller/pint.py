@@ -27,7 +27,8 @@ NUMBER_BITS = 18
 CELL_BITS = 7
 """A cell of the logarithm is the numbers with the same first bits."""
 GAIN_BITS = 39
-SHARE_BITS = 32
+INTERVAL_BITS = 32
+SHARE_BITS = 48
 POWER_BITS = 16
 SLOPE_BITS = 26
 
@@ -62,7 +63,7 @@ def pint_port(
             "interval",
             interval,
             2,
-            (1 << SHARE_BITS) - 1,
+            (1 << INTERVAL_BITS) - 1,
             "choose an interval of 2 to 2^32 - 1 clock ticks, or set timestamp_unit: ns",
         ),
         ("gain of a byte", gain, 100, (1 << 32) - 1, "choose an interval that holds 128 B to 5 GB of the link"),

@@ -2,7 +2,8 @@
 // the largest of its path in one byte.
 //
 // U <- (1 - dt/T) U + (dt/T) q/(B T) + bytes/(B T), with q the queue that the packet leaves, and dt and bytes
-// of the packet before. U is in units of 2^-23 and stays at its largest value, 512.
+// of the packet before. U is in units of 2^-32 and stays at its largest value, 512: what one packet adds or
+// takes is many units, even where a million of them pass in T.
 //
 // The byte is the logarithm of 512 U, rounded up or down at random so that the mean of what senders decode is
 // U. A number of up to 18 bits is cut to its first seven: they choose a cell of the table, and what was cut
@@ -20,9 +21,11 @@
 
 // Of 512 U; one more is 2^18.
 const bit<32> PINT_LARGEST = 0x3ffff;
+// Of U: one more is 512.
+const bit<64> PINT_LARGEST_UTILISATION = 0x1ffffffffff;
 
 // The power of 512 U, in units of 2^-16, by a table that the controller fills.
-control PintLogarithm(in bit<32> utilisation, out bit<32> power) {
+control PintLogarithm(in bit<48> utilisation, out bit<32> power) {
     bit<32> cell_power;
     bit<32> cell_slope;
 
@@ -56,7 +59,7 @@ control PintLogarithm(in bit<32> utilisation, out bit<32> power) {
         cell_power = 0;
         cell_slope = 0;
         // Rounded up, so that the smallest utilisation is 1, whose power is 0.
-        bit<32> number = (utilisation |+| 0x3fff) >> 14;
+        bit<32> number = (bit<32>)((utilisation + 0x7fffff) >> 23);
         if (number > PINT_LARGEST) {
             number = PINT_LARGEST;
         }
@@ -94,22 +97,22 @@ control Pint(inout headers_t hdr, in port_t egress_port, in time_t now, in queue
     Dice() dice;
 
     // Of each port: its utilisation, and when which bytes began to leave.
-    register<bit<32>>(PORT_COUNT) utilisations;
+    register<bit<48>>(PORT_COUNT) utilisations;
     register<time_t>(PORT_COUNT) departures;
     register<bit<32>>(PORT_COUNT) sent_bytes;
 
     bool is_port;
     bit<32> interval;
-    bit<32> interval_share;
+    bit<48> interval_share;
     bit<32> gain;
     bit<32> depth_bytes;
     bit<32> framing_bytes;
 
-    // `interval`: T. `share`: of T in one unit of time, in units of 2^-32. `gain`: 1/(B T) in units of 2^-39
+    // `interval`: T. `share`: of T in one unit of time, in units of 2^-48. `gain`: 1/(B T) in units of 2^-39
     // for each byte. `unit`: bytes of one unit of the queue's depth. `framing`: what the link adds to IP.
     action set_port(
         @p4cc_role("interval") @p4cc_unit("ticks") bit<32> length,
-        @p4cc_role("interval_share") bit<32> share,
+        @p4cc_role("interval_share") bit<48> share,
         @p4cc_role("gain") bit<32> byte_gain,
         @p4cc_role("bytes_per_depth") bit<12> unit,
         @p4cc_role("framing_bytes") bit<8> framing
@@ -146,28 +149,30 @@ control Pint(inout headers_t hdr, in port_t egress_port, in time_t now, in queue
         ports.apply();
         if (is_port) {
             bit<32> port = (bit<32>)egress_port;
-            bit<32> before;
+            bit<48> before;
             time_t departure;
             bit<32> bytes;
             utilisations.read(before, port);
             departures.read(departure, port);
             sent_bytes.read(bytes, port);
-            // Of T, how much passed since the packet before left: all of it at most.
+            // Of T, how much passed since the packet before left, in units of 2^-32: all of it at most.
+            // Products of U leave out the last nine of its bits, to have 64.
             time_t elapsed = now - departure;
             bit<64> share = 0xffffffff;
+            bit<64> kept = 0;
             if (elapsed < (time_t)interval) {
-                share = (bit<64>)elapsed * (bit<64>)interval_share;
+                share = ((bit<64>)elapsed * (bit<64>)interval_share) >> 16;
+                kept = (bit<64>)before - ((((bit<64>)before >> 9) * share) >> 23);
             }
             bit<64> queue = ((bit<64>)queue_depth * (bit<64>)depth_bytes * (bit<64>)gain) >> 16;
             if (queue > 0xffffffff) {
                 queue = 0xffffffff;
             }
-            bit<64> kept = (bit<64>)before - (((bit<64>)before * share) >> 32);
-            bit<64> sum = kept + ((queue * share) >> 32) + (((bit<64>)bytes * (bit<64>)gain) >> 16);
-            bit<32> utilisation = sum[31:0];
-            if (sum > 0xffffffff) {
-                utilisation = 0xffffffff;
+            bit<64> sum = kept + ((queue * share) >> 23) + (((bit<64>)bytes * (bit<64>)gain) >> 7);
+            if (sum > PINT_LARGEST_UTILISATION) {
+                sum = PINT_LARGEST_UTILISATION;
             }
+            bit<48> utilisation = sum[47:0];
             utilisations.write(port, utilisation);
             departures.write(port, now);
             sent_bytes.write(port, (bit<32>)hdr.ipv4.total_len + framing_bytes);

@@ -35,7 +35,7 @@ class PintTest(SwitchTest):
             "egress.pint.ports",
             "egress.pint.set_port",
             length=2,
-            share=1 << 31,
+            share=1 << 47,
             byte_gain=GAIN,
             unit=80,
             framing=FRAMING_BYTES,

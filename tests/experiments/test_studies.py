@@ -63,6 +63,7 @@ FIGURES = {
         *("htsim incast of 15", "htsim incast of 127", "htsim permutation", "htsim drops 15", "htsim drops 127"),
         *("ways", "htsim paths of flows", "htsim oblivious paths", "htsim bitmap of paths", "htsim recycled paths"),
     ],
+    "pint": ["ns-3 incast of 16", "ns-3 permutation", "ns-3 WebSearch"],
     "powertcp": ["incast", "incast100", "fairness"],
     "prague": ["coupling", "pacing"],
     "rfb_ss": ["2", "2-eighth", "3", "4", "fairness"],

@@ -118,7 +118,7 @@ fn rdma_ends(
     if config.entropy != Entropy::Flow {
         sender.choose_paths(config, Stream::named(seed, &format!("flow.{}.entropy", plan.id)).next_u64());
     }
-    if config.pint.is_some_and(|pint| pint.share < 1.0) {
+    if config.pint.as_ref().is_some_and(|pint| pint.share < 1.0) {
         sender.choose_pint(Stream::named(seed, &format!("flow.{}.pint", plan.id)).next_u64());
     }
     let ack_class = TrafficClass::new(config.ack_class)

@@ -11,6 +11,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::bolt;
+use super::decoded::Decoded;
 use super::entropy::Entropy;
 use super::request::MAX_RECORDS;
 use crate::wire::IP_HEADERS_LEN;
@@ -84,7 +85,7 @@ pub enum IntRoom {
 }
 
 /// How a sender uses PINT (docs/algorithms/hpcc.md#pint).
-#[derive(Clone, Copy, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct PintTable {
     /// Base of the logarithm in which packets carry utilisation.
@@ -92,6 +93,9 @@ pub struct PintTable {
     /// Share of packets that carry it.
     #[serde(default = "all")]
     pub share: f64,
+    /// What each byte says, for all flows of this configuration.
+    #[serde(skip)]
+    pub(super) decoded: Decoded,
 }
 
 const fn all() -> f64 {

@@ -17,6 +17,7 @@ mod bolt;
 mod config;
 mod credited;
 mod credits;
+mod decoded;
 mod entropy;
 mod pacer;
 mod pint;

@@ -2,20 +2,19 @@
 //! (docs/algorithms/hpcc.md#pint-sender).
 
 use super::PintTable;
+use super::decoded::Decoded;
 use super::random::SplitMix;
 use crate::wire::{Extension, ExtensionType};
 
 /// What a sender puts into a packet for switches to raise: the power of an idle path.
 const IDLE: Extension<'static> = Extension { kind: ExtensionType::PINT, bytes: &[0] };
-/// The smallest utilisation that a byte can say is 1/512 (docs/algorithms/hpcc.md#pint-parameters).
-const STEPS: f64 = 512.0;
 /// Of 32 random bits.
 const CERTAIN: f64 = 4_294_967_296.0;
 
 /// What a sender keeps of its [`PintTable`].
 #[derive(Clone, Debug)]
 pub(super) struct Pint {
-    log_base: f64,
+    decoded: Decoded,
     /// A packet carries the byte if 32 random bits are below this.
     threshold: u64,
     random: SplitMix,
@@ -23,7 +22,11 @@ pub(super) struct Pint {
 
 impl Pint {
     pub fn new(table: &PintTable) -> Self {
-        Self { log_base: table.log_base, threshold: (table.share * CERTAIN) as u64, random: SplitMix(0) }
+        Self {
+            decoded: table.decoded.by(table.log_base),
+            threshold: (table.share * CERTAIN) as u64,
+            random: SplitMix(0),
+        }
     }
 
     /// Draws by numbers of the flow's own.
@@ -40,7 +43,7 @@ impl Pint {
     /// The utilisation of the busiest port of the path; none where this is another extension.
     pub fn utilisation(&self, extension: &Extension<'_>) -> Option<f64> {
         let [power] = extension.bytes else { return None };
-        (extension.kind == ExtensionType::PINT).then(|| libm::pow(self.log_base, f64::from(*power)) / STEPS)
+        if extension.kind == ExtensionType::PINT { self.decoded.utilisation(*power) } else { None }
     }
 }
 
@@ -49,7 +52,7 @@ mod tests {
     use super::*;
 
     fn pint(share: f64) -> Pint {
-        Pint::new(&PintTable { log_base: 1.05, share })
+        Pint::new(&PintTable { log_base: 1.05, share, decoded: Decoded::default() })
     }
 
     /// 1.05^127 = 490.954; a power of 0 is the smallest utilisation, 1/512.
