@@ -129,3 +129,32 @@ def test_least_rates_that_a_link_does_not_carry_are_warned_of(tmp_path: Path, le
 def test_the_default_buffer_follows_rate_and_round_trip(rate_bps: int, rtt_ns: int, shared: int) -> None:
     """Nothing is set aside without links."""
     assert buffer_bytes(BufferSettings(), [], rate_bps, 1_500, rtt_ns) == shared
+
+
+SONIC_XOFF_BYTES = {
+    10: (29_696, 36_864),
+    25: (29_696, 48_128),
+    40: (29_696, 59_392),
+    50: (29_696, 66_560),
+    100: (30_720, 104_448),
+}
+"""Of SONiC's table for an SN2700 (docs/sources.md#sonic-headroom): Gb/s, and `xoff` for cables of 5 and of 300 m."""
+NS_PER_M = 1e9 / 198_000_000
+CELL_BYTES = 96
+"""In the worst case each packet has a byte more than a cell, so bytes count 1.979 times."""
+
+
+@pytest.mark.parametrize("gbps", SONIC_XOFF_BYTES)
+def test_a_longer_cable_adds_what_a_switch_of_today_adds(gbps: int) -> None:
+    ours = [
+        enough_headroom_bytes(
+            Link(a="s1", b="s2", rate_bps=gbps * 10**9, delay_ns=round(metres * NS_PER_M), queue_capacity_pkts=1),
+            1_500,
+            1,
+        )
+        for metres in (5, 300)
+    ]
+    short, long = SONIC_XOFF_BYTES[gbps]
+    worst = 2 * CELL_BYTES / (CELL_BYTES + 1)
+    # The table is in steps of 1,024 B; delays are rounded to nanoseconds.
+    assert abs((ours[1] - ours[0]) - (long - short) / worst) < 1_024 / worst + gbps / 4
