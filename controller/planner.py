@@ -7,8 +7,7 @@ packets the pipe holds, so a faster link gets a smaller K by them; `proportional
 data: thresholds at which marks vanish are allowed, but never silently.
 """
 
-from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from fractions import Fraction
@@ -246,8 +245,10 @@ def marking_ports(
             if (rtt_ns := of.rtt_ns) is None:
                 found_ns = rtt_ns = longest_rtt_ns(topology, packet_bytes, paths) if found_ns is None else found_ns
             link = topology.links[port.link_index]
-            with _at_port(switch, port):
+            try:
                 at = _bottleneck(link.queue_capacity_pkts, link.rate_bps, rtt_ns, packet_bytes)
+            except PlannerError as error:
+                raise _of_port(switch, port, error) from None
             yield switch, port, of, at
 
 
@@ -266,8 +267,10 @@ def thresholds_by_rule(
     """
     chosen: dict[PortName, Thresholds] = {}
     for switch, port, of, at in marking_ports(topology, rule, packet_bytes=packet_bytes, paths=paths):
-        with _at_port(switch, port):
+        try:
             chosen[switch, port.peer] = choose_thresholds(at, of)
+        except PlannerError as error:
+            raise _of_port(switch, port, error) from None
     return chosen
 
 
@@ -287,13 +290,9 @@ def port_place(switch: str, port: Port) -> str:
     return f"port {switch}:{port.number} to {port.peer}"
 
 
-@contextmanager
-def _at_port(switch: str, port: Port) -> Generator[None]:
-    """Puts the port in front of a PlannerError's place."""
-    try:
-        yield
-    except PlannerError as error:
-        raise PlannerError(f"{port_place(switch, port)}: {error.place}", error.cause, error.remedy) from None
+def _of_port(switch: str, port: Port, error: PlannerError) -> PlannerError:
+    """The error with the port in front of its place."""
+    return PlannerError(f"{port_place(switch, port)}: {error.place}", error.cause, error.remedy)
 
 
 def longest_rtt_ns(topology: Topology, packet_bytes: int, paths: Paths | None = None) -> int:
