@@ -36,6 +36,7 @@ from controller.pipeline import Pipeline
 from controller.plan import SwitchPlan, level_cells
 from controller.reconcile import Inserts, by_key, diff
 from controller.session import AnyProgram, AnyServer, AnySession
+from controller.within import LocalLine, Service, line_within
 
 P = TypeVar("P", bound=AnyProgram)
 T = TypeVar("T")
@@ -53,6 +54,8 @@ class Server:
     address: str
     election_id: int = DEFAULT_ELECTION_ID
     timeout_s: float = DEFAULT_TIMEOUT_S
+    within: Service | None = None
+    """The service itself, if it is in this process: requests reach it without gRPC."""
 
     @property
     def bid(self) -> int:
@@ -68,9 +71,9 @@ class Server:
         """The switch of a plan at this server."""
         return Target(self.address, plan.device_id, plan.switch)
 
-    def line(self) -> AbstractAsyncContextManager[Line]:
+    def line(self) -> AbstractAsyncContextManager[Line | LocalLine]:
         """A channel to it."""
-        return line_to(self.address)
+        return line_to(self.address) if self.within is None else line_within(self.address, self.within)
 
 
 @dataclass(frozen=True)
