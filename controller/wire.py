@@ -265,6 +265,6 @@ class Wire:
             raw = self._shapes.entity(entity)
             known = entity, _sized(_UPDATES, _sized(_INSERT, raw))
             self._inserts[id(entity)] = known
-            # A switch that sends these very bytes holds this very entity, or one of an earlier plan that is equal.
+            # A switch that sends these bytes holds this entity, or an equal one of an earlier plan.
             self._entities[raw] = entity
         return known[1]

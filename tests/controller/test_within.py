@@ -86,10 +86,10 @@ async def test_each_finds_what_the_other_installed(
 async def test_what_a_switch_sends_back_is_the_object_that_was_sent(
     servers: tuple[Server, Server], pipeline: Pipeline
 ) -> None:
-    for _ in range(2):
-        # The second plan has equal entities, which are others.
-        plans = planned(TOPOLOGY, ECN)
-        await install_network(servers[1], pipeline, plans, are_new=True)
+    await install_network(servers[1], pipeline, planned(TOPOLOGY, ECN), are_new=True)
+    # Its entities are equal to those, but others.
+    plans = planned(TOPOLOGY, ECN)
+    await install_network(servers[1], pipeline, plans, are_new=True)
     async with servers[1].line() as line, line.session(servers[1].target(plans[0]), 9.0) as session:
         read = await session.read(plans[0].scope, pipeline)
     assert {id(entity) for entity in read} == {id(entity) for entity in plans[0].entities}

@@ -62,7 +62,7 @@ impl Local {
     pub fn call(&self, method: &str, message: &[u8]) -> Result<Vec<Vec<u8>>, Status> {
         let service = &self.service;
         match method {
-            "Write" => self.calls.unary(message, |request| service.write(self.from_peer(request))),
+            "Write" => self.calls.unary(message, |request| service.write(self.with_peer(request))),
             "SetForwardingPipelineConfig" => {
                 self.calls.unary(message, |request| service.set_forwarding_pipeline_config(request))
             }
@@ -70,7 +70,7 @@ impl Local {
                 self.calls.unary(message, |request| service.get_forwarding_pipeline_config(request))
             }
             "Capabilities" => self.calls.unary(message, |request| service.capabilities(request)),
-            "Read" => self.calls.stream(message, |request| service.read(self.from_peer(request))),
+            "Read" => self.calls.stream(message, |request| service.read(self.with_peer(request))),
             other => Err(Status::unimplemented(format!("the service has no method {other}"))),
         }
     }
@@ -80,7 +80,7 @@ impl Local {
     /// # Errors
     /// As there.
     pub fn read(&self, message: &[u8]) -> Result<Vec<p4::Entity>, Status> {
-        let request = self.from_peer(Request::new(in_process::decode(message)?));
+        let request = self.with_peer(Request::new(in_process::decode(message)?));
         self.calls.wait(async {
             let mut answers = self.service.read(request).await?.into_inner();
             let mut entities = Vec::new();
@@ -91,7 +91,7 @@ impl Local {
         })
     }
 
-    fn from_peer<M>(&self, mut request: Request<M>) -> Request<M> {
+    fn with_peer<M>(&self, mut request: Request<M>) -> Request<M> {
         request.extensions_mut().insert(self.peer.clone());
         request
     }
