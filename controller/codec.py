@@ -462,8 +462,8 @@ class Translation:
             return to_update(update, self._schema)
         known = self._updates.get(id(update.entity))
         if known is None:
-            _make_room(self._updates)
-            _make_room(self._entities)
+            make_room(self._updates)
+            make_room(self._entities)
             known = update.entity, to_update(update, self._schema)
             self._updates[id(update.entity)] = known
             # A switch that sends these very bytes holds this very entity.
@@ -474,7 +474,7 @@ class Translation:
         """As `codec.counter_request`."""
         key = name, cells
         if key not in self._counters:
-            _make_room(self._counters)
+            make_room(self._counters)
             self._counters[key] = counter_request(name, cells, self._schema, device_id)
         request = p4r.ReadRequest()
         request.CopyFrom(self._counters[key])
@@ -489,11 +489,12 @@ class Translation:
             if known is None:
                 if not comes_and_goes(message):
                     continue
-                _make_room(self._entities)
+                make_room(self._entities)
                 known = self._entities[raw] = from_entity(message, self._schema)
             yield known
 
 
-def _make_room(cache: dict[K, V]) -> None:
+def make_room(cache: dict[K, V]) -> None:
+    """Clears a cache that has reached its limit."""
     if len(cache) >= MAX_KEPT:
         cache.clear()

@@ -15,7 +15,7 @@ from finsy.proto import p4r
 from controller import codec
 from controller.client import Line, Session, Target, line_to
 from controller.defaults import DEFAULT_ELECTION_ID, DEFAULT_TIMEOUT_S
-from controller.ecn import LEVEL_PACKETS, THRESHOLDS, Level
+from controller.ecn import LEVEL_PACKETS, THRESHOLDS
 from controller.entities import (
     ActionCall,
     Entity,
@@ -34,8 +34,9 @@ from controller.entities import (
 from controller.errors import PlanError, SwitchError
 from controller.pipeline import Pipeline
 from controller.plan import SwitchPlan, level_cells
-from controller.reconcile import by_key, diff
+from controller.reconcile import Inserts, by_key, diff
 from controller.session import AnyProgram, AnyServer, AnySession
+from controller.within import LocalLine, Service, line_within
 
 P = TypeVar("P", bound=AnyProgram)
 T = TypeVar("T")
@@ -53,6 +54,8 @@ class Server:
     address: str
     election_id: int = DEFAULT_ELECTION_ID
     timeout_s: float = DEFAULT_TIMEOUT_S
+    within: Service | None = None
+    """The service itself, if it is in this process: requests reach it without gRPC."""
 
     @property
     def bid(self) -> int:
@@ -68,9 +71,9 @@ class Server:
         """The switch of a plan at this server."""
         return Target(self.address, plan.device_id, plan.switch)
 
-    def line(self) -> AbstractAsyncContextManager[Line]:
+    def line(self) -> AbstractAsyncContextManager[Line | LocalLine]:
         """A channel to it."""
-        return line_to(self.address)
+        return line_to(self.address) if self.within is None else line_within(self.address, self.within)
 
 
 @dataclass(frozen=True)
@@ -126,12 +129,13 @@ async def install_network(
 
     Switches that `are_new` run no program yet, so they are not asked for it.
     """
+    inserts = Inserts()
     async with server.line() as line:
 
         async def install(plan: SwitchPlan) -> InstallReport:
             async with line.session(server.target(plan), server.timeout_s) as session:
                 await session.become_primary(server.bid)
-                return await install_switch(session, _of(pipelines, plan), plan, is_new=are_new)
+                return await install_switch(session, _of(pipelines, plan), plan, is_new=are_new, inserts=inserts)
 
         return tuple(await _each(plans, install, server.at_once))
 
@@ -158,15 +162,23 @@ def _of(pipelines: Pipelines[P], plan: SwitchPlan) -> P:
 
 
 async def install_switch(
-    session: AnySession[P], pipeline: P, plan: SwitchPlan, *, is_new: bool = False
+    session: AnySession[P],
+    pipeline: P,
+    plan: SwitchPlan,
+    *,
+    is_new: bool = False,
+    inserts: Inserts | None = None,
 ) -> InstallReport:
-    """Bring one switch, of which the session is primary, into the planned state; one that `is_new` runs no program."""
+    """Bring one switch, of which the session is primary, into the planned state; one that `is_new` runs no program.
+
+    `inserts` are shared with other switches of the same network.
+    """
     if plan.fixed:
         _check_fixed(session, plan)
     pushed = await session.ensure_pipeline(pipeline, is_new=is_new)
     # A freshly pushed program holds only its constant entries, usually none.
     present = () if pushed and not pipeline.fills(plan.scope) else await session.read(plan.scope, pipeline)
-    batches = diff(plan.entities, present)
+    batches = diff(plan.entities, present) if present else (inserts or Inserts()).batches(plan.entities)
     written = await session.write(batches, pipeline)
     if written:
         left = diff(plan.entities, await session.read(plan.scope, pipeline))
@@ -286,24 +298,21 @@ async def read_switch_ports(session: AnySession[P], pipeline: P, plan: SwitchPla
 
 def port_states(plan: SwitchPlan, cells: Mapping[int, int], entities: Iterable[Entity]) -> list[PortState]:
     """Counter cells and threshold entries by port; a cell that the switch did not send counts 0."""
-    packets = {where: cells.get(cell, 0) for cell, where in level_cells(plan.ports).items()}
     thresholds: dict[int, dict[str, int]] = {}
     action = plan.roles.table(THRESHOLDS).actions["set_thresholds"]
+    params = [(role, param.name) for role, param in action.params.items()]
     for entity in entities:
         match entity:
             case Entry(EntryKey(_, (Exact(_, port),)), ActionCall(name, args)) if name == action.name:
                 units, depths = plan.cells.get(port, 1), dict(args)
-                thresholds[port] = {role: depths[param.name] // units for role, param in action.params.items()}
+                thresholds[port] = {role: depths[param] // units for role, param in params}
             case _:
                 continue
-    return [
-        PortState(
-            plan.switch,
-            port,
-            peer,
-            thresholds.get(port, {}).get("k"),
-            thresholds.get(port, {}).get("k_dc"),
-            *(packets[port, int(level)] for level in Level),
-        )
-        for port, peer in plan.ports.items()
-    ]
+    found: list[PortState] = []
+    # Cells are in the order of ports and levels.
+    packets = iter([cells.get(cell, 0) for cell in level_cells(plan.ports)])
+    for port, peer in plan.ports.items():
+        of_port = thresholds.get(port, {})
+        levels = next(packets), next(packets), next(packets)
+        found.append(PortState(plan.switch, port, peer, of_port.get("k"), of_port.get("k_dc"), *levels))
+    return found

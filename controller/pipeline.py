@@ -12,6 +12,7 @@ from controller import codec
 from controller.entities import Scope
 from controller.errors import PlanError
 from controller.finsy_names import take_keys_that_end_alike
+from controller.wire import Wire
 
 # gRPC's usual limit for one message, which bounds what a server accepts.
 MAX_PIPELINE_BYTES = 4 * 1024 * 1024
@@ -35,6 +36,11 @@ class Pipeline:
     def translation(self) -> codec.Translation:
         """Entities to and from messages of this program."""
         return codec.Translation(self.schema)
+
+    @cached_property
+    def wire(self) -> Wire:
+        """The same as bytes."""
+        return Wire(self.schema, self.config)
 
     def fills(self, scope: Scope) -> bool:
         """Whether the program itself has entries for a table of the scope, as its P4Info says."""

@@ -219,6 +219,12 @@ def _codepoints(profile: Profile, table: TablePart) -> tuple[Entry, ...]:
     return tuple(map(table.entry, rows))
 
 
-def level_cells(ports: Iterable[int]) -> dict[int, tuple[int, int]]:
+def level_cells(ports: Iterable[int]) -> Mapping[int, tuple[int, int]]:
     """Cells of the level counter for these ports: cell -> (port, level)."""
+    return _level_cells(tuple(ports))
+
+
+@lru_cache(maxsize=1 << 6)
+def _level_cells(ports: tuple[int, ...]) -> Mapping[int, tuple[int, int]]:
+    """The same for all switches with these ports."""
     return {port * LEVELS_PER_PORT + level: (port, int(level)) for port in ports for level in Level}

@@ -7,8 +7,7 @@ packets the pipe holds, so a faster link gets a smaller K by them; `proportional
 data: thresholds at which marks vanish are allowed, but never silently.
 """
 
-from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from fractions import Fraction
@@ -238,6 +237,7 @@ def marking_ports(
     planner does not know how to serve.
     """
     found_ns: int | None = None
+    known: dict[tuple[int, int, int], Bottleneck] = {}
     for switch, ports in topology.ports.items():
         for port in ports:
             of = rule if isinstance(rule, ThresholdRule) else rule(switch, port.peer)
@@ -246,15 +246,14 @@ def marking_ports(
             if (rtt_ns := of.rtt_ns) is None:
                 found_ns = rtt_ns = longest_rtt_ns(topology, packet_bytes, paths) if found_ns is None else found_ns
             link = topology.links[port.link_index]
-            with _at_port(switch, port):
-                at = _bottleneck(link.queue_capacity_pkts, link.rate_bps, rtt_ns, packet_bytes)
+            of_link = link.queue_capacity_pkts, link.rate_bps, rtt_ns
+            if (at := known.get(of_link)) is None:
+                try:
+                    # No rule depends on the number of senders or on their timeout.
+                    at = known[of_link] = Bottleneck(*of_link, packet_bytes, 1, MAX_TIME_NS)
+                except PlannerError as error:
+                    raise _of_port(switch, port, error) from None
             yield switch, port, of, at
-
-
-@lru_cache(maxsize=1_024)
-def _bottleneck(buffer_pkts: int, rate_bps: int, rtt_ns: int, packet_bytes: int) -> Bottleneck:
-    """A port's link; no rule depends on the number of senders or on their timeout."""
-    return Bottleneck(buffer_pkts, rate_bps, rtt_ns, packet_bytes, 1, MAX_TIME_NS)
 
 
 def thresholds_by_rule(
@@ -265,9 +264,16 @@ def thresholds_by_rule(
     Raises PlannerError that names the port for which a rule has no answer.
     """
     chosen: dict[PortName, Thresholds] = {}
+    known: dict[tuple[int, int], tuple[Thresholds, Bottleneck, ThresholdRule]] = {}
+    """By the identity of the other two, which are kept so that no others get it."""
     for switch, port, of, at in marking_ports(topology, rule, packet_bytes=packet_bytes, paths=paths):
-        with _at_port(switch, port):
-            chosen[switch, port.peer] = choose_thresholds(at, of)
+        # Most ports share both, and neither is quick to hash.
+        if (same := known.get((id(at), id(of)))) is None:
+            try:
+                same = known[id(at), id(of)] = choose_thresholds(at, of), at, of
+            except PlannerError as error:
+                raise _of_port(switch, port, error) from None
+        chosen[switch, port.peer] = same[0]
     return chosen
 
 
@@ -287,13 +293,9 @@ def port_place(switch: str, port: Port) -> str:
     return f"port {switch}:{port.number} to {port.peer}"
 
 
-@contextmanager
-def _at_port(switch: str, port: Port) -> Generator[None]:
-    """Puts the port in front of a PlannerError's place."""
-    try:
-        yield
-    except PlannerError as error:
-        raise PlannerError(f"{port_place(switch, port)}: {error.place}", error.cause, error.remedy) from None
+def _of_port(switch: str, port: Port, error: PlannerError) -> PlannerError:
+    """The error with the port in front of its place."""
+    return PlannerError(f"{port_place(switch, port)}: {error.place}", error.cause, error.remedy)
 
 
 def longest_rtt_ns(topology: Topology, packet_bytes: int, paths: Paths | None = None) -> int:

@@ -32,29 +32,35 @@ def prefixes(addresses: Addresses, ways: Ids) -> Iterator[Prefix]:
 
     `addresses` are those of hosts, ascending and each once; `ways` has the way of each.
     """
-    if len(addresses) == 0:
+    for start, end, way in runs(ways):
+        for value, length in covering(addresses, start, end):
+            yield Prefix(value, length, way)
+
+
+def runs(ways: Ids) -> Iterator[tuple[int, int, int]]:
+    """Stretches of hosts with the same way: first, end and the way."""
+    if len(ways) == 0:
         return
-    starts = np.flatnonzero(np.concatenate(([True], ways[1:] != ways[:-1])))
-    bounds = [*map(int, starts), len(ways)]
-    for start, end in pairwise(bounds):
-        way = int(ways[start])
-        above = int(addresses[start - 1]) if start else -1
-        below = int(addresses[end]) if end < len(addresses) else 1 << _BITS
-        yield from _cover(addresses[start:end], above, below, way)
+    starts = np.flatnonzero(ways[1:] != ways[:-1]) + 1
+    bounds = [0, *starts.tolist(), len(ways)]
+    for (start, end), way in zip(pairwise(bounds), ways[bounds[:-1]].tolist(), strict=True):
+        yield start, end, way
 
 
-def _cover(addresses: Addresses, above: int, below: int, way: int) -> Iterator[Prefix]:
-    """Prefixes over these hosts, without the addresses of the hosts before and after them."""
-    here = 0
-    while here < len(addresses):
+def covering(addresses: Addresses, start: int, end: int) -> list[tuple[int, int]]:
+    """Value and length of prefixes over a stretch of hosts, without the addresses of the hosts before and after it."""
+    above = int(addresses[start - 1]) if start else -1
+    below = int(addresses[end]) if end < len(addresses) else 1 << _BITS
+    here, found = start, list[tuple[int, int]]()
+    while here < end:
         first = int(addresses[here])
         size = 1
         while (first & -(2 * size)) > above and (first & -(2 * size)) + 2 * size <= below and 2 * size <= 1 << _BITS:
             size *= 2
-        begin = first & -size
-        behind = here + int(np.searchsorted(addresses[here:], begin + size))
+        behind = here + int(np.searchsorted(addresses[here:end], (first & -size) + size))
         last = int(addresses[behind - 1])
         # No wider than its hosts: one host is one address.
         length = _BITS - (first ^ last).bit_length()
-        yield Prefix(first >> (_BITS - length) << (_BITS - length), length, way)
+        found.append((first >> (_BITS - length) << (_BITS - length), length))
         here = behind
+    return found

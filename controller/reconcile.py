@@ -38,8 +38,47 @@ def diff(
     gone = () if keeps_others else (entity for key, entity in have.items() if key not in want)
     delete = [Update(UpdateKind.DELETE, entity) for entity in gone]
     come, go = _by_kind(insert + modify), _by_kind(delete)
-    phases = (go[Entry], come[Member], come[Group], come[Entry], go[Group], go[Member])
+    return _cut(go[Entry], come[Member], come[Group], come[Entry], go[Group], go[Member])
+
+
+def _cut(*phases: Sequence[Update]) -> tuple[tuple[Update, ...], ...]:
+    """Batches of the phases in their order."""
     return tuple(tuple(phase[at : at + MAX_BATCH]) for phase in phases for at in range(0, len(phase), MAX_BATCH))
+
+
+class Inserts:
+    """The writes that fill empty switches. An entity that plans share is looked at once, as it takes long to hash."""
+
+    def __init__(self) -> None:
+        self._known: dict[int, tuple[int, int, Update]] = {}
+        """By the identity of the entity, which its update keeps: number of its key, phase, update."""
+        self._numbers: dict[Key, int] = {}
+
+    def batches(self, desired: Sequence[Entity]) -> tuple[tuple[Update, ...], ...]:
+        """As `diff` with a switch that has nothing."""
+        known, numbers = self._known, set[int]()
+        phases: tuple[list[Update], ...] = tuple([] for _ in _PHASES)
+        for entity in desired:
+            number, phase, update = known.get(id(entity)) or self._learn(entity)
+            numbers.add(number)
+            phases[phase].append(update)
+        if len(numbers) != len(desired):
+            return diff(desired, ())
+        members, groups, entries, defaults = phases
+        return _cut(members, groups, entries + defaults)
+
+    def _learn(self, entity: Entity) -> tuple[int, int, Update]:
+        key = entity.key
+        phase = _PHASES.index(type(entity)) if isinstance(entity, Member | Group) else 2
+        kind = UpdateKind.INSERT
+        if isinstance(key, EntryKey) and key.is_default:
+            phase, kind = 3, UpdateKind.MODIFY
+        number = self._numbers.setdefault(key, len(self._numbers))
+        learned = self._known[id(entity)] = number, phase, Update(kind, entity)
+        return learned
+
+
+_PHASES = (Member, Group, Entry, "defaults")
 
 
 def _is_same(desired: Sequence[Entity], actual: Sequence[Entity]) -> bool:

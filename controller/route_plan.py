@@ -6,9 +6,9 @@ from 1 in the order of their ports.
 
 from collections import Counter
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
@@ -29,7 +29,7 @@ from controller.entities import (
     MemberRef,
 )
 from controller.features import ETHERTYPE_IPV4
-from controller.prefixes import Addresses, prefixes
+from controller.prefixes import Addresses, covering, runs
 from controller.roles import Row, TablePart
 from controller.route_table import ECMP_SEEDS, IPV4_BITS, IPV6_BITS, MAC_BITS, Role, RouteTable
 from topos import AddressPlan, HostAddress, SwitchRoutes, Topology
@@ -42,6 +42,13 @@ class Ordered:
     addresses: Addresses
     places: npt.NDArray[np.int64]
     """Of each of them in the order of the topology."""
+    known: dict[tuple[int, int], list[tuple[int, int]]] = field(default_factory=dict[tuple[int, int], Any])
+
+    def covering(self, start: int, end: int) -> list[tuple[int, int]]:
+        """As `prefixes.covering`; many switches ask for the same stretches."""
+        if (found := self.known.get((start, end))) is None:
+            found = self.known[start, end] = covering(self.addresses, start, end)
+        return found
 
 
 def ordered(plan: AddressPlan) -> Ordered:
@@ -51,12 +58,16 @@ def ordered(plan: AddressPlan) -> Ordered:
     return Ordered(values[places], places)
 
 
-Shared: TypeAlias = dict[tuple[object, ...], Entry]
-"""Routes by prefix or host and by next hop: one value for all switches that have the same one."""
+Shared: TypeAlias = dict[tuple[object, ...], tuple[Entry, ...]]
+"""Routes by stretch of hosts or host, and by next hop: one value for all switches that have the same one."""
 
 
 _Place: TypeAlias = tuple[int, int | None]
 """The key of an entry: an address, and the prefix length where the table matches by prefixes."""
+
+
+_Does: TypeAlias = ActionCall | tuple[type[GroupRef | MemberRef], int]
+"""An action, or the reference to a group or member by its number."""
 
 
 @dataclass(frozen=True)
@@ -112,43 +123,41 @@ class Routing:
     def _entries(self) -> Iterator[Entry]:
         """A route for each prefix or host that there is a way to."""
         group_ids = self._group_ids()
-        for place, ports, host in self._by_prefix() if self.table.takes_prefixes else self._by_host():
+        if self.table.takes_prefixes:
+            yield from self._by_prefix(group_ids)
+            return
+        for host, ports in self.routes.items():
             if ports:
-                yield self._route(place, ports, host, group_ids)
+                place = self._place(self.addresses.hosts[host])
+                yield self._entry(place, self._does(ports, host, group_ids))
 
-    def _route(
-        self, place: _Place, ports: tuple[int, ...], host: str | None, group_ids: Mapping[tuple[int, ...], int]
-    ) -> Entry:
-        """The entry of a route; the first of equal paths where the table has no groups."""
+    def _does(self, ports: tuple[int, ...], host: str | None, group_ids: Mapping[tuple[int, ...], int]) -> _Does:
+        """The action of a route; the first of equal paths where the table has no groups."""
         if ports in group_ids:
-            return self._entry(place, (GroupRef, group_ids[ports]))
+            return GroupRef, group_ids[ports]
         if self.table.profile is not None:
-            return self._entry(place, (MemberRef, ports[0]))
-        return self._entry(place, self._call(ports[0], host))
+            return MemberRef, ports[0]
+        return self._call(ports[0], host)
 
     def entry_to(self, host: str, ports: tuple[int, ...]) -> Entry:
         """The route of one host alone by these ports, which some route takes."""
         address = self.addresses.hosts[host]
         (value, length) = self._place(address)
         place = (value, self.table.key_bits if length is not None else None)
-        return self._route(place, ports, host, self._group_ids())
+        return self._entry(place, self._does(ports, host, self._group_ids()))
 
-    def _entry(self, place: _Place, action: ActionCall | tuple[type[GroupRef | MemberRef], int]) -> Entry:
+    def _entry(self, place: _Place, action: _Does) -> Entry:
         """The entry of a place; looked up by numbers, which are hashed faster than entities."""
-        table = self.table.table, self.table.key
-        key = (*table, place, action)
+        key = (self.table.table, self.table.key, place, action)
         if (result := self.shared.get(key)) is None:
             value, length = place
-            match = Exact(table[1], value) if length is None else Lpm(table[1], value, length)
+            match = Exact(self.table.key, value) if length is None else Lpm(self.table.key, value, length)
             does = action if isinstance(action, ActionCall) else action[0](action[1])
-            result = self.shared[key] = Entry(EntryKey(table[0], (match,)), does)
-        return result
+            result = self.shared[key] = (Entry(EntryKey(self.table.table, (match,)), does),)
+        return result[0]
 
-    def _by_host(self) -> Iterator[tuple[_Place, tuple[int, ...], str | None]]:
-        for host, ports in self.routes.items():
-            yield self._place(self.addresses.hosts[host]), ports, host
-
-    def _by_prefix(self) -> Iterator[tuple[_Place, tuple[int, ...], str | None]]:
+    def _by_prefix(self, group_ids: Mapping[tuple[int, ...], int]) -> Iterator[Entry]:
+        """The routes of stretches of hosts: switches with the same stretch and action share its entries."""
         ways, ids = self.routes.numbered()
         if not self.table.groups:
             # One port of each set is all that such a table holds.
@@ -156,10 +165,22 @@ class Routing:
             ways = list(dict.fromkeys(firsts))
             numbers = {ports: number for number, ports in enumerate(ways)}
             ids = np.array([numbers[ports] for ports in firsts], dtype=np.int32)[ids]
+        table = self.table.table, self.table.key, self.table.key_bits
+        does = [self._does(ports, None, group_ids) if ports else None for ports in ways]
+        for start, end, way in runs(ids[self.by_address.places]):
+            action = does[way]
+            if action is None:
+                continue
+            key = (*table, start, end, action)
+            if (found := self.shared.get(key)) is None:
+                places = self.by_address.covering(start, end)
+                found = self.shared[key] = tuple(self._entry(self._prefix(*place), action) for place in places)
+            yield from found
+
+    def _prefix(self, value: int, length: int) -> _Place:
+        """A prefix of IPv4 addresses as the table's key has it."""
         above = self.table.key_bits - IPV4_BITS
-        beginning = 0 if above == 0 else HostAddress.ipv6_of(0)
-        for found in prefixes(self.by_address.addresses, ids[self.by_address.places]):
-            yield (beginning | found.value, above + found.length), ways[found.way], None
+        return ((0 if above == 0 else HostAddress.ipv6_of(0)) | value, above + length)
 
     def _place(self, address: HostAddress) -> _Place:
         of_width = {IPV4_BITS: address.ipv4, IPV6_BITS: address.ipv6, MAC_BITS: address.mac}

@@ -79,6 +79,28 @@ class ServerError(EngineError):
 class AlgorithmError(EngineError):
     """A user's algorithm raised an exception, the cause of this one; `place` has flow and virtual time."""
 
+class CallError(Exception):
+    """A call of the P4Runtime service was refused: code, message and details of its gRPC status."""
+
+    args: tuple[int, str, bytes]
+
+@final
+class P4RuntimeCalls:
+    """A client of a network's P4Runtime server within this process; each call raises CallError."""
+
+    def call(self, method: str, message: bytes) -> list[bytes]:
+        """Calls a method with the bytes of its message; the messages of the answer."""
+    def read(self, message: bytes) -> list[bytes]:
+        """The entities of the answer to a ReadRequest."""
+    def read_packets(self, message: bytes) -> list[tuple[int, int]]:
+        """Index and packets of the cells of counters in that answer."""
+    def open(self) -> int:
+        """The number of a new stream."""
+    def send(self, stream: int, message: bytes) -> list[bytes]:
+        """The messages that have come on a stream since, with the answers to this one."""
+    def close(self, stream: int) -> None:
+        """Ends a stream."""
+
 @final
 class OwnAlgorithm:
     """A user's class as senders name it by its number."""
@@ -612,6 +634,8 @@ class Network:
         """
     def stop_server(self) -> None:
         """Stops the server; does nothing when none runs."""
+    def calls(self) -> P4RuntimeCalls:
+        """A client of the server within this process; raises ServerError when none runs."""
     def serve_bfrt(self, address: str = "127.0.0.1:0") -> str:
         """Starts a BF Runtime server over the switches, which have their programs; `host:port`; raises ServerError.
 

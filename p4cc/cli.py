@@ -17,7 +17,7 @@ from p4cc.exit_codes import epilog
 from p4cc.leftovers import Process
 from p4cc.quick_help import prepare
 
-COLLECTIONS = (100_000, 20, 20)
+COLLECTIONS = (200_000, 20, 20)
 """After how many new objects Python looks for cycles of garbage among them, and how many times before it looks among
 older ones; its own values are 700, 10 and 10."""
 

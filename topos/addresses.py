@@ -14,6 +14,7 @@ Addresses are plain integers; the text forms are for people.
 from collections import Counter
 from dataclasses import dataclass
 from ipaddress import IPv4Interface, IPv6Address
+from weakref import ReferenceType, ref
 
 from topos.errors import fail
 from topos.graph import Topology
@@ -62,8 +63,21 @@ class AddressPlan:
         return _PORT_MAC_BASE | (self.device_ids[switch] << 16) | port
 
 
+_last: list[tuple[ReferenceType[Topology], AddressPlan]] = []
+"""The topology that was asked for last: a plan of a network asks several times."""
+
+
 def plan_addresses(topology: Topology) -> AddressPlan:
     """Give every host and switch of the topology its addresses."""
+    for known, plan in _last:
+        if known() is topology:
+            return plan
+    plan = _plan(topology)
+    _last[:] = [(ref(topology), plan)]
+    return plan
+
+
+def _plan(topology: Topology) -> AddressPlan:
     device_ids = {name: index + 1 for index, name in enumerate(topology.switch_names)}
     plan = AddressPlan(hosts={}, device_ids=device_ids)
     numbers = _by_rack(topology) if topology.addresses == "by_rack" else range(1, len(topology.hosts) + 1)

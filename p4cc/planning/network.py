@@ -211,6 +211,9 @@ class _Planner:
         self.user_algorithms: list[UserSender] = []
         self._rules: dict[int, ThresholdRule | None] = {}
         """By the identity of the scenario's settings, which few ports have for themselves."""
+        self._fills: dict[str, bool] = {}
+        """Whether p4cc sets a switch's thresholds."""
+        self._thresholds = case.thresholds
 
     @cached_property
     def longest_rtt_ns(self) -> int:
@@ -381,8 +384,9 @@ class _Planner:
 
     def _rule(self, switch: str, peer: str) -> ThresholdRule | None:
         """How a port's thresholds are chosen; None where it never marks, or its entries are the user's."""
-        has = self.programs.by_switch[switch]
-        if not has.fills(THRESHOLDS):
+        if (fills := self._fills.get(switch)) is None:
+            fills = self._fills[switch] = self.programs.by_switch[switch].fills(THRESHOLDS)
+        if not fills:
             return None
         settings = self._settings(switch, peer)
         if id(settings) not in self._rules:
@@ -391,12 +395,11 @@ class _Planner:
 
     def _settings(self, switch: str, peer: str) -> ThresholdSettings:
         """The last entry of `switch.ports` that fits, or the thresholds of the case."""
-        fits = [
-            entry
-            for entry in self.case.scenario.switch.ports
-            if fnmatchcase(switch, entry.switch) and fnmatchcase(peer, entry.to)
-        ]
-        return fits[-1] if fits else self.case.thresholds
+        of_ports = self.case.scenario.switch.ports
+        if not of_ports:
+            return self._thresholds
+        fits = [entry for entry in of_ports if fnmatchcase(switch, entry.switch) and fnmatchcase(peer, entry.to)]
+        return fits[-1] if fits else self._thresholds
 
     def _compiled_headers(self, switch: str) -> HeaderTypes:
         """Header types of a switch's program."""

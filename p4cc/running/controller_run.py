@@ -59,7 +59,9 @@ async def run_with_stops(
     try:
         of = Virtual(network, address, moves.to_message)
         left = await run_virtual(job_of(planned, moves.label), of, planned.plan, planned.pipelines, connected)
-        counters = await Installer(server_at(address), planned.plan, planned.pipelines).read_ports(left.without_program)
+        counters = await Installer(server_at(address, network), planned.plan, planned.pipelines).read_ports(
+            left.without_program
+        )
     finally:
         network.stop_server()
     return left_by(planned.controller, left, counters)

@@ -60,7 +60,7 @@ async def served(network: _engine.Network) -> AsyncGenerator[Server]:
     address = serve(network)
     try:
         with users_errors():
-            yield server_at(address)
+            yield server_at(address, network)
     finally:
         network.stop_server()
 

@@ -108,7 +108,7 @@ def begin(planned: PlannedCase, seed: int, back_end: Exec | None = None) -> Step
     loop = LoopThread("p4cc install")
     try:
         with users_errors():
-            loop.call(Installer(server_at(installed.address), planned.plan, planned.pipelines).install(base))
+            loop.call(Installer(server_at(installed.address, base), planned.plan, planned.pipelines).install(base))
         return StepDriver(planned, base, installed, seed)
     finally:
         loop.stop()

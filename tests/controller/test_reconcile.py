@@ -24,7 +24,7 @@ from controller.entities import (
     Update,
     UpdateKind,
 )
-from controller.reconcile import MAX_BATCH, diff
+from controller.reconcile import MAX_BATCH, Inserts, diff
 from tests.controller import own_program as program
 from tests.controller.planned import planned
 from topos import generate
@@ -116,3 +116,14 @@ def test_a_key_that_occurs_twice_is_refused() -> None:
     entry = Entry(EntryKey("table", (Exact("key", 1),)), ActionCall("mark"))
     with pytest.raises(ValueError, match=r"table \[key=1\] occurs twice"):
         diff([entry, entry], [])
+    with pytest.raises(ValueError, match="occurs twice"):
+        Inserts().batches([entry, Entry(entry.key, entry.action)])
+
+
+@given(st.lists(states(), max_size=4))
+def test_inserts_of_many_switches_are_the_differences_to_empty_ones(all_desired: list[tuple[Entity, ...]]) -> None:
+    inserts = Inserts()
+    default = Entry(EntryKey("table", (), is_default=True), ActionCall("mark", (("k", 1),)))
+    for desired in all_desired:
+        for entities in (desired, (default, *desired), desired):
+            assert inserts.batches(entities) == diff(entities, ())

@@ -5,6 +5,7 @@
 use p4cc_compile::{Lacking, known_architectures};
 use pyo3::exceptions::PyException;
 use pyo3::prelude::*;
+use pyo3::types::PyBytes;
 use pyo3::{PyTypeInfo, create_exception};
 
 use crate::own::Failure;
@@ -15,6 +16,7 @@ create_exception!(_engine, SpecError, EngineError);
 create_exception!(_engine, RunError, EngineError);
 create_exception!(_engine, ServerError, EngineError);
 create_exception!(_engine, AlgorithmError, EngineError);
+create_exception!(_engine, CallError, PyException);
 
 /// An exception of type `E`; `message` is what `str()` gives.
 fn raise<E: PyTypeInfo>(py: Python<'_>, message: String, place: &str, cause: &str, remedy: &str) -> PyErr {
@@ -67,6 +69,12 @@ pub(crate) fn algorithm(py: Python<'_>, failure: Failure) -> PyErr {
 pub(crate) fn server(py: Python<'_>, cause: &str, remedy: &str) -> PyErr {
     let message = if remedy.is_empty() { cause.to_owned() } else { format!("{cause}; {remedy}") };
     raise::<ServerError>(py, message, "", cause, remedy)
+}
+
+/// A call of the P4Runtime service that was refused: the parts of its gRPC status.
+pub(crate) fn call(py: Python<'_>, code: i32, message: &str, details: &[u8]) -> PyErr {
+    let details = PyBytes::new(py, details).unbind();
+    PyErr::new::<CallError, _>((code, message.to_owned(), details))
 }
 
 /// A program with errors was asked for what only a good one has.

@@ -6,6 +6,7 @@
 
 mod agent;
 mod algorithms;
+mod calls;
 mod columns;
 mod compile;
 mod errors;
@@ -30,11 +31,15 @@ mod _engine {
     #[pymodule_export]
     use crate::algorithms::{algorithms, validate_rdma, validate_sender, windows_by_round};
     #[pymodule_export]
+    use crate::calls::P4RuntimeCalls;
+    #[pymodule_export]
     use crate::columns::{EngineTable, result_tables};
     #[pymodule_export]
     use crate::compile::{Diagnostic, Program, compile_p4, compile_p4_text};
     #[pymodule_export]
-    use crate::errors::{AlgorithmError, CompileError, EngineError, RunError, ServerError, SpecError};
+    use crate::errors::{
+        AlgorithmError, CallError, CompileError, EngineError, RunError, ServerError, SpecError,
+    };
     #[pymodule_export]
     use crate::frames::thread_frames;
     #[pymodule_export]

@@ -14,6 +14,7 @@ use parking_lot::{FairMutex, Mutex};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 
+use crate::calls::P4RuntimeCalls;
 use crate::look::{Look, news};
 use crate::own::{Failures, OwnAlgorithm, brought};
 use crate::result::RunResult;
@@ -242,6 +243,15 @@ impl Network {
             Ok(local_addr.to_string())
         });
         started.map_err(|cause| errors::server(py, &cause, ""))
+    }
+
+    /// A client of the P4Runtime server within this process.
+    fn calls(&self, py: Python<'_>) -> PyResult<P4RuntimeCalls> {
+        let local = py.detach(|| match &*self.server.lock() {
+            Some(server) => server.local().map_err(|error| error.to_string()),
+            None => Err("the server does not run".to_owned()),
+        });
+        local.map(P4RuntimeCalls::new).map_err(|cause| errors::server(py, &cause, ""))
     }
 
     #[pyo3(signature = (address = "127.0.0.1:0"))]

@@ -70,6 +70,14 @@ impl Default for Peer {
 }
 
 impl Peer {
+    /// A client without a connection that takes so much metadata.
+    pub(super) fn announcing(limit: MetadataLimit) -> Self {
+        let peer = Self::default();
+        // Nobody else has it yet.
+        let _ = peer.0.metadata.set(limit);
+        peer
+    }
+
     /// Who sent a request.
     pub fn of<T>(request: &Request<T>) -> Self {
         let extensions = request.extensions();

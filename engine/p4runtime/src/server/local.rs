@@ -1,28 +1,36 @@
 //! The service without a socket: messages go in and results come out within one process, one at a time.
 //!
-//! What a request does is the same as through gRPC. Tests and fuzz targets use it, which make many requests.
+//! What a request does is the same as through gRPC. The controller of a network in virtual time uses it, as
+//! it makes requests to very many switches, and so do tests and fuzz targets.
 
 use std::sync::Arc;
 
-use tonic::Status;
+use tokio_stream::StreamExt;
+use tonic::{Request, Status};
 
 use super::arbitration::Rule;
+use super::connections::Peer;
 use super::device::Link;
 use super::in_process::{self, Calls};
 use super::outbox::{Outgoing, outbox};
 use super::service::Service;
 use super::stream::Controller;
 use super::{Delivered, Devices, StartError};
+use crate::errors::MetadataLimit;
 use crate::proto::p4::v1 as p4;
 use p4::p4_runtime_server::P4Runtime;
 use p4cc_units::Time;
 
 type Replies = Outgoing<p4::StreamMessageResponse>;
 
-/// A P4Runtime server that nothing connects to.
+/// What a status may take, as much as p4cc's controller takes from a connection.
+const METADATA_BYTES: usize = 64 << 10;
+
+/// A P4Runtime server that nothing connects to, or the way to one beside its connections.
 pub struct Local {
     service: Service,
     calls: Calls,
+    peer: Peer,
     streams: Vec<Option<(Controller, Replies)>>,
 }
 
@@ -35,8 +43,15 @@ impl Local {
         Ok(Self {
             service: Service::new(devices, Rule::default()),
             calls: Calls::start()?,
+            peer: Peer::default(),
             streams: Vec::new(),
         })
+    }
+
+    /// A client of a service that others may be connected to.
+    pub(super) fn of(service: Service) -> Result<Self, StartError> {
+        let peer = Peer::announcing(MetadataLimit::announced(METADATA_BYTES));
+        Ok(Self { service, calls: Calls::start()?, peer, streams: Vec::new() })
     }
 
     /// The call of a method of the service by its name and the
@@ -47,7 +62,7 @@ impl Local {
     pub fn call(&self, method: &str, message: &[u8]) -> Result<Vec<Vec<u8>>, Status> {
         let service = &self.service;
         match method {
-            "Write" => self.calls.unary(message, |request| service.write(request)),
+            "Write" => self.calls.unary(message, |request| service.write(self.with_peer(request))),
             "SetForwardingPipelineConfig" => {
                 self.calls.unary(message, |request| service.set_forwarding_pipeline_config(request))
             }
@@ -55,9 +70,30 @@ impl Local {
                 self.calls.unary(message, |request| service.get_forwarding_pipeline_config(request))
             }
             "Capabilities" => self.calls.unary(message, |request| service.capabilities(request)),
-            "Read" => self.calls.stream(message, |request| service.read(request)),
+            "Read" => self.calls.stream(message, |request| service.read(self.with_peer(request))),
             other => Err(Status::unimplemented(format!("the service has no method {other}"))),
         }
+    }
+
+    /// The entities that a `ReadRequest` gets, which [`Self::call`] answers in messages.
+    ///
+    /// # Errors
+    /// As there.
+    pub fn read(&self, message: &[u8]) -> Result<Vec<p4::Entity>, Status> {
+        let request = self.with_peer(Request::new(in_process::decode(message)?));
+        self.calls.wait(async {
+            let mut answers = self.service.read(request).await?.into_inner();
+            let mut entities = Vec::new();
+            while let Some(answer) = answers.next().await {
+                entities.append(&mut answer?.entities);
+            }
+            Ok(entities)
+        })
+    }
+
+    fn with_peer<M>(&self, mut request: Request<M>) -> Request<M> {
+        request.extensions_mut().insert(self.peer.clone());
+        request
     }
 
     /// Opens a stream; its number.

@@ -161,6 +161,14 @@ impl Server {
         Ok(Self { service, frame })
     }
 
+    /// A client within this process: its calls and streams are the service's as those of any connection are.
+    ///
+    /// # Errors
+    /// No thread can be made.
+    pub fn local(&self) -> Result<Local, StartError> {
+        Local::of(self.service.clone())
+    }
+
     /// The address it listens on, the port resolved.
     pub fn local_addr(&self) -> SocketAddr {
         self.frame.local_addr()
