@@ -301,7 +301,7 @@ def _is_timed(values: Mapping[str, Any]) -> bool:
 
 def _left_out(involved: Any) -> int | None:
     """The first dimension of ASTRA-sim's network that a collective does not use."""
-    used = list(getattr(involved, "values", ()))
+    used: list[bool] = list(getattr(involved, "values", ()))
     return used.index(False) if False in used else None
 
 

@@ -4,7 +4,7 @@
 use p4cc_exec::DigestMessage;
 use p4cc_units::{Span, Time};
 
-use crate::arch::{Arrival, IngressResult, LeftQueue, Program, Workspace};
+use crate::arch::{Arrival, IngressResult, Left, LeftQueue, Program, Workspace};
 use crate::chip::pktgen::Generated;
 use crate::config::{ConfigError, ExecChoice, QdepthUnit, SwitchConfig};
 use crate::core::{Core, Instance, MAX_CONTROLLER_QUEUE, Unqueued};
@@ -157,7 +157,12 @@ impl Switch {
         let program = program.as_mut()?;
         match program.receive_with_bypass(core, now, arrival, index, is_free) {
             IngressResult::Leaves(index, packet) => Some(core.sent(index, packet)),
-            IngressResult::Dropped(index) => self.transmit_next(now, index),
+            IngressResult::Dropped(index) => {
+                // In parts: a whole one would keep in memory what the packet above leaves with, too.
+                let further = transmit_further(program, core, now, index, 0)?;
+                let Transmission { port, packet, bytes, duration, has_more } = further;
+                Some(Transmission { port, packet, bytes, duration, has_more })
+            }
             IngressResult::Done => {
                 serve_unqueued(program, core, now);
                 None
@@ -222,29 +227,14 @@ impl Switch {
         self.transmit_next(now, index)
     }
 
+    /// Without a loop, as nearly always egress sends the first packet.
+    #[inline(always)]
     fn transmit_next(&mut self, now: Time, index: PortIndex) -> Option<Transmission> {
-        let program = self.program.as_mut()?;
-        let (mut unsent, mut since) = (0, None);
-        loop {
-            let left = self.core.tm.dequeue(index)?;
-            self.core.tm.hold(index, left.priority, left.item.length, now);
-            self.core.trace.follow(now, left.item.lineage);
-            self.core.trace.begin(left.item.length);
-            self.core.trace.keep(|| {
-                let LeftQueue { port, priority, enq_depth, deq_depth, .. } = left;
-                Step::Dequeued { port, priority, enq_qdepth: enq_depth, deq_qdepth: deq_depth }
-            });
-            let sent = program.egress(&mut self.core, now, left);
-            serve_unqueued(program, &mut self.core, now);
-            if let Some(packet) = sent {
-                return Some(self.core.sent(index, packet));
-            }
-            unsent += 1;
-            let caused = self.core.counters.caused();
-            if unsent == MAX_UNSENT || caused - *since.get_or_insert(caused) >= MAX_CAUSED {
-                self.core.tm.mark_ready(index);
-                return None;
-            }
+        let Self { core, program, .. } = self;
+        let program = program.as_mut()?;
+        match egress_of_next(program, core, now, index)? {
+            Some(packet) => Some(core.sent(index, packet)),
+            None => transmit_further(program, core, now, index, 1),
         }
     }
 
@@ -351,6 +341,57 @@ impl Core {
     }
 }
 
+/// Takes the next packet of a port's queues through egress; whether one waits, and is to be sent.
+#[inline(always)]
+fn egress_of_next(
+    program: &mut Program,
+    core: &mut Core,
+    now: Time,
+    index: PortIndex,
+) -> Option<Option<Packet>> {
+    let (packet, left) = core.tm.dequeue(index)?.split();
+    core.tm.hold(index, left.priority, left.length, now);
+    if core.trace.is_any() {
+        trace_dequeued(core, now, left);
+    }
+    let sent = program.egress(core, now, packet, left);
+    serve_unqueued(program, core, now);
+    Some(sent)
+}
+
+#[cold]
+fn trace_dequeued(core: &mut Core, now: Time, left: Left) {
+    core.trace.follow(now, left.lineage);
+    core.trace.begin(left.length);
+    core.trace.keep(|| {
+        let Left { port, priority, enq_depth, deq_depth, .. } = left;
+        Step::Dequeued { port, priority, enq_qdepth: enq_depth, deq_qdepth: deq_depth }
+    });
+}
+
+/// Egress sent nothing of so many packets: takes the next ones, until one is to be sent.
+#[cold]
+fn transmit_further(
+    program: &mut Program,
+    core: &mut Core,
+    now: Time,
+    index: PortIndex,
+    mut unsent: u32,
+) -> Option<Transmission> {
+    let mut since = (unsent > 0).then(|| core.counters.caused());
+    loop {
+        if let Some(packet) = egress_of_next(program, core, now, index)? {
+            return Some(core.sent(index, packet));
+        }
+        unsent += 1;
+        let caused = core.counters.caused();
+        if unsent == MAX_UNSENT || caused - *since.get_or_insert(caused) >= MAX_CAUSED {
+            core.tm.mark_ready(index);
+            return None;
+        }
+    }
+}
+
 /// Takes the packets for ports without a queue through egress.
 #[inline]
 fn serve_unqueued(program: &mut Program, core: &mut Core, now: Time) {
@@ -369,7 +410,8 @@ fn serve_all_unqueued(program: &mut Program, core: &mut Core, now: Time) {
         let ingress_port = u32::from(queued.ingress_port);
         // Such a port has no queue in time: packets leave at once.
         let left = LeftQueue { item: queued, port, priority, enq_depth: 0, deq_depth };
-        let Some(packet) = program.egress(core, now, left) else { continue };
+        let (packet, left) = left.split();
+        let Some(packet) = program.egress(core, now, packet, left) else { continue };
         if core.config.cpu_port != Some(port) {
             core.drop_at(ingress_port, priority, DropCause::NoSuchPort);
         } else if core.packet_ins.len() < MAX_CONTROLLER_QUEUE {

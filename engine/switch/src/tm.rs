@@ -103,6 +103,14 @@ pub struct Dequeued<T> {
     pub deq_depth: u32,
 }
 
+impl Dequeued<()> {
+    #[inline(always)]
+    fn with<T>(self, item: T) -> Dequeued<T> {
+        let Self { port, priority, enq_depth, deq_depth, .. } = self;
+        Dequeued { item, port, priority, enq_depth, deq_depth }
+    }
+}
+
 impl<T> TrafficManager<T> {
     /// Empty queues for these ports; a port number that does not fit, or comes again, gets no queues.
     pub fn new(ports: &[PortConfig], buffer: Option<&BufferConfig>) -> Self {
@@ -389,20 +397,15 @@ impl<T> TrafficManager<T> {
         let state = &mut self.ports[port.at()];
         let queue = &mut self.queues[port.queue(at.into())];
         let enq_depth = queue.depth(state.qdepth_unit);
-        let place = match self.slots.get_mut(self.free as usize) {
-            Some(slot) => {
-                let place = core::mem::replace(&mut self.free, slot.next);
-                (slot.next, slot.link_bytes, slot.enq_depth, slot.ingress) =
-                    (NONE, link_bytes, enq_depth, ingress);
-                // A free slot has no item: nothing is dropped here.
-                slot.item.get_or_insert(item);
-                place
-            }
-            None => {
-                self.slots.push(Slot { next: NONE, link_bytes, enq_depth, ingress, item: Some(item) });
-                (self.slots.len() - 1) as u32
-            }
-        };
+        if self.free == NONE {
+            add_free_slot(&mut self.slots, &mut self.free);
+        }
+        let place = self.free;
+        let slot = &mut self.slots[place as usize];
+        self.free = slot.next;
+        (slot.next, slot.link_bytes, slot.enq_depth, slot.ingress) = (NONE, link_bytes, enq_depth, ingress);
+        // A free slot has no item: nothing is dropped here.
+        slot.item.get_or_insert(item);
         let (could, waited) = (state.sendable(), state.waits_for_rate());
         state.occupied |= 1 << at;
         // A port is also ready with the first packet that waits
@@ -546,30 +549,38 @@ impl<T> TrafficManager<T> {
 
     /// Takes the first item of the queue that sends next: of those that are not paused the highest, or by
     /// turns.
+    // The item is taken last: behind all that could panic, it moves from its slot to where it is used.
     #[inline(always)]
     pub fn dequeue(&mut self, port: PortIndex) -> Option<Dequeued<T>> {
         let state = self.at(port);
-        let sendable = state.sendable();
-        if state.takes_turns {
-            return self.dequeue_in_turn(port, sendable);
+        let (sendable, takes_turns) = (state.sendable(), state.takes_turns);
+        let at =
+            if takes_turns { self.take_turn(port, sendable)? } else { sendable.checked_ilog2()? as usize };
+        let (place, left) = self.unlink(port, at);
+        if takes_turns {
+            self.end_turn(port, at);
         }
-        self.dequeue_of(port, sendable.checked_ilog2()? as usize)
+        let item = self.slots[place as usize].item.take()?;
+        Some(left.with(item))
     }
 
+    /// The queue whose turn it is.
     #[inline(never)]
-    fn dequeue_in_turn(&mut self, port: PortIndex, sendable: u8) -> Option<Dequeued<T>> {
+    fn take_turn(&mut self, port: PortIndex, sendable: u8) -> Option<usize> {
         let Self { rest, queues, slots, .. } = self;
         let turns = rest[port.at()].turns.as_mut()?;
-        let first_bytes = |at: usize| slots[queues[port.queue(at)].head as usize].link_bytes;
-        let at = turns.take(sendable, first_bytes)?;
-        let taken = self.dequeue_of(port, at);
+        turns.take(sendable, |at| slots[queues[port.queue(at)].head as usize].link_bytes)
+    }
+
+    /// A queue has sent; its turn ends if it is empty.
+    #[inline(never)]
+    fn end_turn(&mut self, port: PortIndex, at: usize) {
         let occupied = self.at(port).occupied;
         if occupied & (1 << at) == 0
             && let Some(turns) = &mut self.rest[port.at()].turns
         {
             turns.emptied(at, occupied);
         }
-        taken
     }
 
     /// Takes the first item of the highest occupied queue, paused or not.
@@ -583,25 +594,32 @@ impl<T> TrafficManager<T> {
         self.buffer.is_some()
     }
 
-    #[inline(always)]
+    /// Takes the first item of a queue.
     pub(crate) fn dequeue_of(&mut self, port: PortIndex, at: usize) -> Option<Dequeued<T>> {
+        let (place, left) = self.unlink(port, at);
+        let item = self.slots[place as usize].item.take()?;
+        Some(left.with(item))
+    }
+
+    /// Takes the first place out of a queue that has one. Its item, still there, is to be taken at once.
+    #[inline(always)]
+    fn unlink(&mut self, port: PortIndex, at: usize) -> (u32, Dequeued<()>) {
         let state = &mut self.ports[port.at()];
         let queue = &mut self.queues[port.queue(at)];
-        let taken = queue.head;
-        let slot = &mut self.slots[taken as usize];
-        let item = slot.item.take()?;
+        let place = queue.head;
+        let slot = &mut self.slots[place as usize];
         let Slot { next, link_bytes, enq_depth, ingress, .. } = *slot;
         slot.next = self.free;
-        self.free = taken;
+        self.free = place;
         queue.head = next;
         queue.remove(link_bytes, state.qdepth_unit);
         if next == NONE {
             queue.tail = NONE;
             state.occupied &= !(1 << at);
         }
-        let (deq_depth, number) = (queue.depth(state.qdepth_unit), state.number());
+        let (deq_depth, port) = (queue.depth(state.qdepth_unit), state.number());
         self.give_back(ingress, at as u8, link_bytes);
-        Some(Dequeued { item, port: number, priority: at as u8, enq_depth, deq_depth })
+        (place, Dequeued { item: (), port, priority: at as u8, enq_depth, deq_depth })
     }
 
     /// A port that got work while its queues were empty, once for each time that happened. The caller starts
@@ -632,6 +650,13 @@ impl<T> TrafficManager<T> {
         }
         dropped
     }
+}
+
+/// Makes room for one more item, where all slots are taken.
+#[cold]
+fn add_free_slot<T>(slots: &mut Vec<Slot<T>>, free: &mut u32) {
+    slots.push(Slot { next: *free, link_bytes: 0, enq_depth: 0, ingress: PortIndex::NOWHERE, item: None });
+    *free = (slots.len() - 1) as u32;
 }
 
 #[inline]

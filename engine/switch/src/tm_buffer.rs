@@ -126,7 +126,7 @@ impl SharedBuffer {
             return Ok(false);
         }
         match self.lossless(packet) {
-            Some(ingress) => self.admit_lossless(packet, ingress),
+            Some(ingress) => self.admit_lossless(ingress, packet.priority, packet.bytes),
             None => self.admit_lossy(packet, egress, queue_bytes).map(|()| false),
         }
     }
@@ -170,10 +170,10 @@ impl SharedBuffer {
 
     /// docs/algorithms/pfc.md#pfc-rules: "drop iff len + hdrm >
     /// headroom and len + su > thr", and the charge on enqueue.
-    fn admit_lossless(&mut self, packet: &Charged, ingress: usize) -> Result<bool, DropCause> {
-        let (bytes, reserve) = (packet.bytes, self.config.reserve_bytes);
+    fn admit_lossless(&mut self, ingress: usize, priority: u8, bytes: u64) -> Result<bool, DropCause> {
+        let reserve = self.config.reserve_bytes;
         let free_bytes = self.free_bytes();
-        let charge = &mut self.charges[place(ingress, packet.priority)];
+        let charge = &mut self.charges[place(ingress, priority)];
         let new = charge.ingress_bytes + bytes;
         let above_reserve = new.saturating_sub(reserve);
         let share = above_reserve.min(bytes);

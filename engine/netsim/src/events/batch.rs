@@ -14,7 +14,7 @@ use std::collections::BinaryHeap;
 use p4cc_switch::Packet;
 use p4cc_units::{Span, Time};
 
-use super::buckets::{Bucket, BucketPool, Entry, NONE};
+use super::buckets::{Bucket, BucketPool, NONE};
 use super::event::Event;
 
 /// Slots of an epoch.
@@ -75,7 +75,8 @@ impl Batch {
     }
 
     /// Adds an event of this logical process and epoch.
-    #[inline]
+    // Always inlined: a dequeue, as most such events are, goes from registers into its bucket.
+    #[inline(always)]
     pub fn push(&mut self, pool: &mut BucketPool, event: &Event, packet: Option<Packet>) {
         let place = pool.push(&mut self.events, event, packet);
         let slot = slot(event.time(), self.start_ps, self.shift);
@@ -86,9 +87,10 @@ impl Batch {
         pool.at_mut(place).next = core::mem::replace(&mut self.heads[slot], place);
     }
 
-    /// Takes the first event.
+    /// Takes the first event; the entry at this place is to be taken.
+    // A place fits a register; an entry would be handed over in memory.
     #[inline(always)]
-    pub fn pop(&mut self, pool: &mut BucketPool) -> Option<Entry> {
+    pub fn pop(&mut self, pool: &BucketPool) -> Option<u32> {
         if self.rest.is_empty() && self.late.is_empty() {
             self.pop_slot(pool)
         } else {
@@ -97,9 +99,8 @@ impl Batch {
     }
 
     /// Takes the first event of the next slot that has events.
-    // Always inlined into the loop of an epoch, which would else have each event handed over in memory.
     #[inline(always)]
-    fn pop_slot(&mut self, pool: &mut BucketPool) -> Option<Entry> {
+    fn pop_slot(&mut self, pool: &BucketPool) -> Option<u32> {
         let mut word = self.reached / WORD;
         let mut bits = *self.occupied.get(word)?;
         while bits == 0 {
@@ -110,9 +111,8 @@ impl Batch {
         self.occupied[word] = bits & (bits - 1);
         self.reached = slot + 1;
         let first = core::mem::replace(&mut self.heads[slot], NONE);
-        let alone = pool.at_mut(first);
-        if alone.next == NONE {
-            return Some(alone.take());
+        if pool.at(first).next == NONE {
+            return Some(first);
         }
         self.sort(pool, first);
         self.pop_reached(pool)
@@ -137,13 +137,12 @@ impl Batch {
     }
 
     #[inline(never)]
-    fn pop_reached(&mut self, pool: &mut BucketPool) -> Option<Entry> {
+    fn pop_reached(&mut self, pool: &BucketPool) -> Option<u32> {
         let is_late = match (self.rest.last(), self.late.peek()) {
             (Some(&first), Some(Reverse((late, _)))) => *late < pool.at(first).event(),
             (first, _) => first.is_none(),
         };
-        let place = if is_late { self.late.pop()?.0.1 } else { self.rest.pop()? };
-        Some(pool.at_mut(place).take())
+        if is_late { self.late.pop().map(|Reverse((_, place))| place) } else { self.rest.pop() }
     }
 
     /// Whether all events have been handled.

@@ -139,7 +139,8 @@ impl Calendar {
     /// Takes the first event of the current batch.
     #[inline(always)]
     pub fn pop_batch(&mut self) -> Option<Entry> {
-        self.batch.pop(&mut self.pool)
+        let place = self.batch.pop(&self.pool)?;
+        Some(self.pool.at_mut(place).take())
     }
 
     /// Takes the first event if it is not after `limit`; without batches only.
@@ -177,7 +178,7 @@ impl Calendar {
         self.wheel.take_all(now);
         self.process_of.clear();
         (self.processes, self.end, self.counts) = (0, Time::ZERO, [0; EPOCHS as usize]);
-        let mut entries: Vec<Entry> = core::iter::from_fn(|| self.batch.pop(&mut self.pool)).collect();
+        let mut entries: Vec<Entry> = core::iter::from_fn(|| self.pop_batch()).collect();
         self.batch.finish(&mut self.pool);
         let buckets = self.buckets.iter_mut().flatten();
         entries.extend(buckets.flat_map(|bucket| self.pool.drain(bucket)));

@@ -29,6 +29,12 @@ impl<T: Ord + Copy> FirstOut<T> {
         self.first
     }
 
+    /// The element, if there is one only.
+    #[inline]
+    pub fn only(&self) -> Option<T> {
+        self.first.filter(|_| self.rest.is_empty())
+    }
+
     /// The first element that is not less than `least`.
     #[inline]
     pub fn first_from(&self, least: T) -> Option<T> {

@@ -132,16 +132,27 @@ impl Hosts {
     fn next_paced(&mut self, cx: &mut Context<'_>, host: u32) -> Option<Packet> {
         loop {
             let state = &mut self.hosts[host as usize];
-            while let Some(flow) = state.paced.pop_due(cx.now()) {
-                if let Ends::Rdma(ends) = &mut self.flows[flow as usize].ends {
-                    ends.set_ready(self.plans[flow as usize].dst == host);
-                }
+            if !state.paced.has_any() {
+                return None;
             }
-            let flow = state.paced.next(state.pauses.free())?;
+            let alone = state.paced.next_alone(cx.now(), state.pauses.free());
+            let flow = alone.or_else(|| self.next_in_turn(cx.now(), host))?;
             if let Some(packet) = (Rdma { hosts: self, cx, flow }).poll(host) {
                 return Some(packet);
             }
         }
+    }
+
+    /// The paced flow whose turn it is, of those whose time has come.
+    #[inline(never)]
+    fn next_in_turn(&mut self, now: Time, host: u32) -> Option<u32> {
+        let state = &mut self.hosts[host as usize];
+        while let Some(flow) = state.paced.pop_due(now) {
+            if let Ends::Rdma(ends) = &mut self.flows[flow as usize].ends {
+                ends.set_ready(self.plans[flow as usize].dst == host);
+            }
+        }
+        state.paced.next(state.pauses.free())
     }
 
     /// Schedules when the interface looks again, at the next time at which a packet may leave.

@@ -140,6 +140,21 @@ impl RoundRobin {
         set_bits(self.occupied).find_map(|class| self.classes[class].pop_due(now))
     }
 
+    /// Whether a flow has something to send, now or later.
+    #[inline]
+    pub fn has_any(&self) -> bool {
+        self.occupied != 0
+    }
+
+    /// The flow that is served by `now` where no other one has anything to send, as nearly always: it need
+    /// not pass through the flows that are ready.
+    #[inline]
+    pub fn next_alone(&self, now: Time, free: u8) -> Option<u32> {
+        let queue = if self.occupied & !free == 0 { self.only(self.occupied)? } else { return None };
+        let (at, _, index) = queue.waiting.only().filter(|_| queue.ready.is_empty())?;
+        (at <= now).then_some(index)
+    }
+
     /// The flow to serve next, of the classes whose bit is set in `free`.
     #[inline]
     pub fn next(&self, free: u8) -> Option<u32> {
@@ -173,6 +188,9 @@ impl RoundRobin {
     #[inline]
     pub fn next_time(&self, free: u8) -> Option<Time> {
         let classes = self.occupied & free;
+        if classes == 0 {
+            return None;
+        }
         match self.only(classes) {
             Some(queue) => queue.next_time(),
             None => self.all(classes).filter_map(ClassQueue::next_time).min(),
@@ -243,12 +261,14 @@ mod tests {
                         flows[place].2 = at;
                     }
                 }
+                let alone = round_robin.next_alone(now, !paused);
                 while let Some(index) = round_robin.pop_due(now) {
                     positions[index as usize].is_ready = true;
                 }
                 let is_free = |class: TrafficClass| paused & (1 << class.get()) == 0;
                 let expected = by_scan(&flows, next, now, paused);
                 prop_assert_eq!(round_robin.next(!paused), expected.map(|place| flows[place].0));
+                prop_assert!(alone.is_none_or(|index| round_robin.next(!paused) == Some(index)));
                 let free = flows.iter().filter(|(_, class, _)| is_free(*class));
                 let soonest = free.filter_map(|(.., at)| *at).min();
                 prop_assert_eq!(round_robin.next_time(!paused).map(|at| at.max(now)), soonest.map(|at| at.max(now)));

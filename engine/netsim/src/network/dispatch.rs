@@ -40,19 +40,23 @@ impl Network {
                 Some(Frame::Pause(word)) => self.on_pause(event, word),
                 None => {}
             },
-            Kind::Dequeue => {
-                let node = self.node(node);
-                let (hosts, switches, mut cx) = self.components();
-                match node {
-                    Node::Switch(switch) => switches.node(switch).on_dequeue(&mut cx, port),
-                    Node::Host(host) => hosts.on_dequeue(&mut cx, host),
-                }
-            }
+            Kind::Dequeue => self.on_dequeue(node, port),
             Kind::Timer => self.on_timer(node, event.timer()),
             Kind::Start => {
                 let (hosts, _, mut cx) = self.components();
                 hosts.on_start(&mut cx, event.subject);
             }
+        }
+    }
+
+    /// A port of a node is free again.
+    #[inline(always)]
+    pub(crate) fn on_dequeue(&mut self, node: u32, port: u32) {
+        let node = self.node(node);
+        let (hosts, switches, mut cx) = self.components();
+        match node {
+            Node::Switch(switch) => switches.node(switch).on_dequeue(&mut cx, port),
+            Node::Host(host) => hosts.on_dequeue(&mut cx, host),
         }
     }
 

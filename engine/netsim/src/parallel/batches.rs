@@ -173,6 +173,7 @@ impl Network {
                 // Simultaneous events are in the order `lower_port`, which has no clock to advance.
                 match packet {
                     Some(packet) => self.receive(event.node(), event.port(), packet),
+                    None if event.kind() == Kind::Dequeue => self.on_dequeue(event.node(), event.port()),
                     None => self.dispatch(&event),
                 }
                 self.schedule.events += 1;

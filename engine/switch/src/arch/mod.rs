@@ -47,6 +47,80 @@ pub(crate) enum IngressResult {
 /// A packet that just left a queue.
 pub(crate) type LeftQueue = Dequeued<Queued>;
 
+/// What is known of a packet that just left a queue, without its bytes. Nothing of it has to be dropped, so
+/// it stays in the processor's registers on the way through egress.
+#[derive(Clone, Copy)]
+pub(crate) struct Left {
+    pub port: u32,
+    pub priority: u8,
+    pub enq_depth: u32,
+    pub deq_depth: u32,
+    pub enqueued_at: Time,
+    pub length: u32,
+    pub truncate: u32,
+    pub saved_bytes: u32,
+    pub rid: u16,
+    pub length_delta: i16,
+    pub ingress_port: u16,
+    pub instance: Instance,
+    pub lineage: Lineage,
+}
+
+impl LeftQueue {
+    /// The packet, and what is known of it.
+    #[inline(always)]
+    pub fn split(self) -> (Packet, Left) {
+        let Self { item, port, priority, enq_depth, deq_depth } = self;
+        let Queued { packet, enqueued_at, length, truncate, saved_bytes, .. } = item;
+        let Queued { rid, length_delta, ingress_port, instance, lineage, .. } = item;
+        let left = Left {
+            port,
+            priority,
+            enq_depth,
+            deq_depth,
+            enqueued_at,
+            length,
+            truncate,
+            saved_bytes,
+            rid,
+            length_delta,
+            ingress_port,
+            instance,
+            lineage,
+        };
+        (packet, left)
+    }
+}
+
+impl Left {
+    /// The packet as it waited.
+    // Always inlined, as the next: by a call, all of it would be in memory before it is needed there.
+    #[inline(always)]
+    pub fn queued(self, packet: Packet) -> Queued {
+        let Self { enqueued_at, length, truncate, saved_bytes, rid, length_delta, .. } = self;
+        let Self { ingress_port, instance, lineage, .. } = self;
+        Queued {
+            packet,
+            enqueued_at,
+            length,
+            truncate,
+            saved_bytes,
+            rid,
+            length_delta,
+            ingress_port,
+            instance,
+            lineage,
+        }
+    }
+
+    /// The same with its queue.
+    #[inline(always)]
+    pub fn left_queue(self, packet: Packet) -> LeftQueue {
+        let Self { port, priority, enq_depth, deq_depth, .. } = self;
+        LeftQueue { item: self.queued(packet), port, priority, enq_depth, deq_depth }
+    }
+}
+
 /// What a switch asks of an architecture. Packets that lead back to ingress are served before a call returns;
 /// those for ports without a queue are left to the switch.
 trait Architecture {
@@ -71,7 +145,7 @@ trait Architecture {
     ) -> IngressResult;
 
     /// Takes a packet from its queue through egress. Returns it if it is to be sent.
-    fn egress(&mut self, core: &mut Core, now: Time, left: LeftQueue) -> Option<Packet>;
+    fn egress(&mut self, core: &mut Core, now: Time, packet: Packet, left: Left) -> Option<Packet>;
 }
 
 /// A program by its architecture.
@@ -156,8 +230,8 @@ impl Program {
 
     /// [`Architecture::egress`].
     #[inline(always)]
-    pub fn egress(&mut self, core: &mut Core, now: Time, left: LeftQueue) -> Option<Packet> {
-        dispatch!(self, architecture => architecture.egress(core, now, left))
+    pub fn egress(&mut self, core: &mut Core, now: Time, packet: Packet, left: Left) -> Option<Packet> {
+        dispatch!(self, architecture => architecture.egress(core, now, packet, left))
     }
 }
 

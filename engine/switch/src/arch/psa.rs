@@ -19,7 +19,7 @@ use p4cc_ir::{Bridge, PSA_PORT_CPU, PSA_PORT_RECIRCULATE, Psa, VarId};
 use p4cc_units::Time;
 
 use super::runtime::Runtime;
-use super::{Architecture, Arrival, IngressResult, LeftQueue, copies, truncation};
+use super::{Architecture, Arrival, IngressResult, Left, copies, truncation};
 use crate::core::{Core, Instance, MAX_CONTROLLER_QUEUE, Origin, QueueId, Queued, Unqueued};
 use crate::counters::DropCause;
 use crate::packet::Packet;
@@ -101,7 +101,8 @@ impl Architecture for PsaSwitch {
         IngressResult::Done
     }
 
-    fn egress(&mut self, core: &mut Core, now: Time, left: LeftQueue) -> Option<Packet> {
+    fn egress(&mut self, core: &mut Core, now: Time, packet: Packet, left: Left) -> Option<Packet> {
+        let left = left.left_queue(packet);
         let mut queued = left.item;
         let sent =
             self.egress_once(core, now, &mut queued, QueueId { port: left.port, priority: left.priority });

@@ -14,13 +14,13 @@
 
 use p4cc_exec::{
     BypassEnd, BypassResult, CloneRequest, Effects, EgressEnd, EgressMetadata, EgressStart, Frame,
-    IngressStart, ParseResult, Pipeline, QueueBypass, Verdict,
+    IngressStart, PacketView, ParseResult, Pipeline, QueueBypass, Verdict,
 };
 use p4cc_ir::{CloneKind, HeaderId, V1Model};
 use p4cc_units::Time;
 
 use super::runtime::{Runtime, view};
-use super::{Architecture, Arrival, IngressResult, LeftQueue, copies, truncation};
+use super::{Architecture, Arrival, IngressResult, Left, copies, truncation};
 use crate::core::{Core, Instance, QueueId, Queued};
 use crate::counters::DropCause;
 use crate::lineage::Lineage;
@@ -48,7 +48,8 @@ struct BypassCheck<'t, F> {
 /// The decision, with the packet's queue.
 enum BypassDecision {
     NotChecked,
-    Waits(QueueId),
+    /// The port is [`PortIndex::NOWHERE`] if it has no queues.
+    Waits(PortIndex, QueueId),
     Refused(DropCause),
     /// The neighbour that sent it is to pause, and the pause leaves before the packet does.
     Pauses(Admitted),
@@ -60,11 +61,11 @@ impl<F: Fn(u32) -> bool> QueueBypass for BypassCheck<'_, F> {
     fn may_bypass(&mut self, port: u32, priority: u8) -> bool {
         let Self { tm, length, ingress, is_free, decision } = self;
         let to = QueueId { port, priority };
-        let open = tm.port(port).filter(|&index| tm.can_bypass(index, priority) && is_free(port));
-        let Some(index) = open else {
-            *decision = BypassDecision::Waits(to);
+        let index = tm.port(port).unwrap_or(PortIndex::NOWHERE);
+        if index == PortIndex::NOWHERE || !tm.can_bypass(index, priority) || !is_free(port) {
+            *decision = BypassDecision::Waits(index, to);
             return false;
-        };
+        }
         if tm.try_bypass(index, priority, *length, *ingress) {
             *decision = BypassDecision::Bypasses(index, to);
             return true;
@@ -79,7 +80,7 @@ impl<F> BypassCheck<'_, F> {
     fn admit_bypass(&mut self, index: PortIndex, to: QueueId) -> bool {
         if !self.tm.has_room(index, to.priority, self.length) {
             // Where packets wait, what finds no room is dropped or deflected.
-            self.decision = BypassDecision::Waits(to);
+            self.decision = BypassDecision::Waits(index, to);
             return false;
         }
         self.decision = match self.tm.admit(index, to.priority, self.length, Some(self.ingress)) {
@@ -177,6 +178,14 @@ impl Architecture for V1Switch {
                 }
                 IngressResult::Leaves(index, self.runtime.written(arrival.packet, bytes, taken))
             }
+            // As `after_native_ingress` does it, without a step between.
+            (BypassResult::Other(outcome, BypassEnd::Waits), BypassDecision::Waits(index, to))
+                if index != PortIndex::NOWHERE && outcome.error.is_none() && !core.deflect_on_drop =>
+            {
+                let unicast = UnicastPacket::new(arrival, outcome.consumed_bytes());
+                self.enqueue_at(core, now, unicast, [index, ingress], to.priority);
+                IngressResult::Done
+            }
             (BypassResult::Other(outcome, end), decision) => {
                 self.after_native_ingress(core, now, arrival, outcome, end, decision)
             }
@@ -186,22 +195,21 @@ impl Architecture for V1Switch {
     }
 
     #[inline(always)]
-    fn egress(&mut self, core: &mut Core, now: Time, left: LeftQueue) -> Option<Packet> {
-        let from = QueueId { port: left.port, priority: left.priority };
+    fn egress(&mut self, core: &mut Core, now: Time, mut packet: Packet, left: Left) -> Option<Packet> {
         let metadata = egress_metadata(core, now, &left);
-        let queued = left.item;
-        let (saved_bytes, length) = (queued.saved_bytes, queued.length);
-        let saved = queued.packet.head.get(..saved_bytes as usize).unwrap_or_default();
-        let payload = view(&queued.packet).skip(saved_bytes);
+        let (saved, bytes) = packet.head.split_at_checked(left.saved_bytes as usize).unwrap_or_default();
+        let payload = PacketView { bytes, zeros: packet.zeros };
         self.runtime.effects.reset();
         let start = EgressStart { saved, metadata, drop_port: core.drop_port };
-        let end = self.runtime.egress(core, now, start, payload, length);
+        let end = self.runtime.egress(core, now, start, payload, left.length);
         if end != EgressEnd::Deparsed || !self.runtime.effects.is_empty() {
-            return self.after_egress(core, now, queued, from, end);
+            let from = QueueId { port: left.port, priority: left.priority };
+            return self.after_egress(core, now, left.queued(packet), from, end);
         }
-        let mut packet = queued.packet;
-        packet.replace_front(saved_bytes, self.runtime.frame.front());
-        packet.truncate(queued.truncate);
+        packet.head.splice(left.saved_bytes as usize, self.runtime.frame.front());
+        if left.truncate != u32::MAX {
+            packet.truncate(left.truncate);
+        }
         Some(packet)
     }
 }
@@ -230,6 +238,23 @@ impl V1Switch {
             return self.deflect_unicast(core, now, to, unicast);
         }
         core.enqueue_in_line(to.port, to.priority, self.queued(now, unicast));
+    }
+
+    /// Enqueues a packet of native code at a port that has queues; of the two ports, the second is the one
+    /// that it came in on. Nobody traces it, and it is not deflected.
+    #[inline(never)]
+    fn enqueue_at(
+        &mut self,
+        core: &mut Core,
+        now: Time,
+        unicast: UnicastPacket,
+        [port, ingress]: [PortIndex; 2],
+        priority: u8,
+    ) {
+        match core.tm.admit(port, priority, unicast.length, Some(ingress)) {
+            Ok(admitted) => core.tm.put(admitted, self.queued(now, unicast)),
+            Err(cause) => core.counters.drops.add(cause),
+        }
     }
 
     #[cold]
@@ -278,7 +303,7 @@ impl V1Switch {
         }
         let payload_at = outcome.consumed_bytes();
         match (end, decision) {
-            (BypassEnd::Waits, BypassDecision::Waits(to)) => {
+            (BypassEnd::Waits, BypassDecision::Waits(_, to)) => {
                 self.enqueue(core, now, to, UnicastPacket::new(arrival, payload_at));
                 IngressResult::Done
             }
@@ -607,21 +632,20 @@ impl V1Switch {
 
 /// Egress metadata of a packet that left its queue.
 #[inline(always)]
-fn egress_metadata(core: &Core, now: Time, left: &LeftQueue) -> EgressMetadata {
-    let queued = &left.item;
-    let (enqueued, left_at) = (core.timestamp(queued.enqueued_at), core.timestamp(now));
+fn egress_metadata(core: &Core, now: Time, left: &Left) -> EgressMetadata {
+    let (enqueued, left_at) = (core.timestamp(left.enqueued_at), core.timestamp(now));
     EgressMetadata {
         // BMv2 starts egress with a value that is not the drop port; most programs never look at it.
         egress_spec: u64::from(core.drop_port) + 1,
         egress_port: left.port.into(),
-        instance_type: queued.instance.code().into(),
-        packet_length: queued.length.saturating_add_signed(queued.length_delta.into()).into(),
+        instance_type: left.instance.code().into(),
+        packet_length: left.length.saturating_add_signed(left.length_delta.into()).into(),
         enq_timestamp: enqueued,
         enq_qdepth: left.enq_depth.into(),
         deq_timedelta: left_at - enqueued,
         deq_qdepth: left.deq_depth.into(),
         egress_global_timestamp: left_at,
-        egress_rid: queued.rid.into(),
+        egress_rid: left.rid.into(),
     }
 }
 

@@ -24,7 +24,7 @@ use p4cc_ir::{CloneKind, T2naForDeparser, T2naMirror, TNA_NO_PORT, Tna, TnaFromP
 use p4cc_units::Time;
 
 use super::runtime::Runtime;
-use super::{Architecture, Arrival, IngressResult, LeftQueue};
+use super::{Architecture, Arrival, IngressResult, Left, LeftQueue};
 use crate::chip::PacketOfGroup;
 use crate::chip::flow_control::FlowControl;
 use crate::chip::mirror::MirrorOverride;
@@ -156,7 +156,8 @@ impl Architecture for TnaSwitch {
         IngressResult::Done
     }
 
-    fn egress(&mut self, core: &mut Core, now: Time, left: LeftQueue) -> Option<Packet> {
+    fn egress(&mut self, core: &mut Core, now: Time, packet: Packet, left: Left) -> Option<Packet> {
+        let left = left.left_queue(packet);
         if self.has_ghost {
             self.tell_ghost(core, now, QueueId { port: left.port, priority: left.priority });
         }
