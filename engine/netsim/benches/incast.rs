@@ -68,8 +68,7 @@ fn main() -> io::Result<()> {
         }
         ["--permutation", k, bytes, more @ ..] => {
             let name = more.first().unwrap_or(&"hpcc");
-            let sender =
-                Sender::named(name).ok_or_else(|| io::Error::other(format!("no sender {name:?}")))?;
+            let sender = sender_named(name)?;
             let record = serde_json::from_str(more.get(1).unwrap_or(&"{}"))?;
             let (k, size_bytes) = (number(k)? as usize, number(bytes)?);
             let figures = permutation(&FatTree { k, sender, size_bytes, idle_flows: 0, record })?;
