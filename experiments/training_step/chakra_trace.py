@@ -2,9 +2,9 @@
 
     python experiments/training_step/chakra_trace.py 64 results/chakra64
 
-The folder gets `step.0.et` and on, one for each GPU, `groups.json` (communicator groups), `network.yml`, `system.json`
-and `memory.json`. `--in-turn gpu` lets each all-reduce of a GPU wait for the one before, as ASTRA-sim does, `--in-turn
-group` each of a group alone; `--alone tensor` or `data` writes one all-reduce instead of the step.
+The folder gets `step.0.et`, `step.1.et`, ..., one for each GPU, `groups.json` (communicator groups), `network.yml`,
+`system.json` and `memory.json`. `--in-turn gpu` lets each all-reduce of a GPU wait for the one before, as ASTRA-sim
+does, `--in-turn group` each of a group alone; `--alone tensor` or `data` writes one all-reduce instead of the step.
 """
 
 from __future__ import annotations
@@ -63,12 +63,12 @@ class Trace:
 
     def all_reduce(self, name: str, domain: str, size_bytes: int, after: list[int]) -> int:
         """A node of an all-reduce with the GPUs of the server (`tensor`) or of the rail (`data`)."""
-        held = {
+        values = {
             "comm_type": number(9, ALL_REDUCE),
             "comm_size": number(9, size_bytes),
             "pg_name": text(29, str(self._groups[domain]).encode()),
         }
-        attributes = b"".join(text(10, text(1, key.encode()) + value) for key, value in held.items())
+        attributes = b"".join(text(10, text(1, key.encode()) + value) for key, value in values.items())
         return self._add(name, COLLECTIVE, attributes, after)
 
     def _add(self, name: str, kind: int, rest: bytes, after: list[int]) -> int:
@@ -153,8 +153,10 @@ def main() -> None:
     if given.ranks < 2 * TENSOR or given.ranks % TENSOR:
         parser.error(f"{given.ranks} GPUs are not two or more servers of {TENSOR}")
     lines = Path(__file__).with_name("llama7b.txt").read_text(encoding="utf-8").splitlines()
-    layers = [line.split() for line in lines[2:]][: given.layers]
-    write(given.folder, given.ranks, layers, given.in_turn, given.alone)
+    layers = [line.split() for line in lines[2:]]
+    if not 1 <= given.layers <= len(layers):
+        parser.error(f"--layers {given.layers} is not between 1 and {len(layers)}, the layers of the workload")
+    write(given.folder, given.ranks, layers[: given.layers], given.in_turn, given.alone)
 
 
 if __name__ == "__main__":

@@ -45,6 +45,15 @@ def test_the_traces_are_the_step_of_the_workload(tmp_path: Path, layers: int) ->
     assert sum(times[0]) == pytest.approx(sum(computed_us(workload)[0]), abs=3 * layers)
 
 
+@pytest.mark.parametrize("layers", [-1, 0, 65])
+def test_layers_that_the_workload_lacks_are_refused(tmp_path: Path, layers: int) -> None:
+    command = [sys.executable, str(FOLDER / "chakra_trace.py"), str(RANKS), str(tmp_path), "--layers", str(layers)]
+    ran = subprocess.run(command, check=False, capture_output=True, text=True)
+    assert ran.returncode == 2
+    assert f"--layers {layers} is not between 1 and 64" in ran.stderr
+    assert not list(tmp_path.iterdir())
+
+
 def test_all_reduces_in_turn_wait_for_the_one_before(tmp_path: Path) -> None:
     traces_of = {"step": (), "gpu": ("--in-turn", "gpu"), "group": ("--in-turn", "group")}
     graphs = {name: written(tmp_path / name, *options) for name, options in traces_of.items()}
