@@ -1,4 +1,4 @@
-"""The client within this process beside the one over gRPC, at the same server: what they read, write and refuse."""
+"""The client within this process compared with the one over gRPC, at one server: what they read, write and refuse."""
 
 from __future__ import annotations
 
