@@ -94,6 +94,16 @@ def test_strict_priority_sends_when_another_implementation_does(tmp_path: Path) 
     assert departures(tmp_path, sent(), None) == list(theirs)
 
 
+THEIR_SHAPED_TIMES_NS = """
+    8010 28122 36122 44122 52122 60122 68122 88122 108122 128122 148122 168122 188122 208122 228122
+    248122 268122 288122 308122 328122 348122 368122 388122 408122 428122 448122 468122 488122 508122
+    528122 548122 568122 588122 608122 628122 648122 668122 688122 708122 728122 748122 768122 788122
+    808122 828122 848122 868122 888122 908122 928122 948122 968122 988122 1008122 1028122 1048122
+    1068122 1088122 1108122 1128122
+"""
+"""`TokenBucketShaper` of ns.py as in the test below: when each packet of 1,000 B was sent."""
+
+
 def test_a_shaped_queue_sends_when_another_implementation_does(tmp_path: Path) -> None:
     """`TokenBucketShaper` of ns.py: 0.4 Gb/s with a peak of 1 Gb/s, 4,000 B of tokens, packets of 1,000 B.
 
@@ -103,9 +113,11 @@ def test_a_shaped_queue_sends_when_another_implementation_does(tmp_path: Path) -
     queue = {"queue": 1, "rate_bps": 400_000_000, "burst_bytes": 3_000}
     same_size = [(1, 1_000, at_ns) for _, _, at_ns in sent()]
     ours = [at_ns for _, at_ns in departures(tmp_path, same_size, [queue])]
-    first_ns, second_ns = 8_010, 28_122
-    burst = [second_ns + 8_000 * nth for nth in range(6)]
-    assert ours == [first_ns, *burst, *(burst[-1] + 20_000 * nth for nth in range(1, 54))]
+    assert ours == [int(time_ns) for time_ns in THEIR_SHAPED_TIMES_NS.split()]
+
+
+THEIR_TURNS = "122233122233122233122233122233122233122331331331331111111111"
+"""`DRRServer` of ns.py, quantum 1,500 B, weights 1, 3 and 2: the queue of each of 60 packets of 1,500 B."""
 
 
 def test_turns_by_packets_have_the_order_of_another_implementation(tmp_path: Path) -> None:
@@ -115,4 +127,4 @@ def test_turns_by_packets_have_the_order_of_another_implementation(tmp_path: Pat
     queues = [{"queue": queue, "level": 1, "weight": weight} for queue, weight in ((1, 1), (2, 3), (3, 2))]
     ours = departures(tmp_path, packets, queues, unit="packets")
     order = "".join(str(packets[nth][0]) for nth, _ in ours[1:])
-    assert order == "122233122233122233122233122233122233122331331331331111111111"
+    assert order == THEIR_TURNS
