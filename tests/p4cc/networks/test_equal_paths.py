@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 import itertools
+from collections import Counter
 from typing import TYPE_CHECKING, Any
 
 import polars as pl
@@ -137,6 +138,10 @@ def test_flowlets_end_by_gaps_and_draw_independently(tmp_path: Path) -> None:
     assert set(paths) == set(range(SPINES))
     same = [before == after for before, after in itertools.pairwise(paths)]
     assert all(kept for kept, gap_ns in zip(same, gaps_ns, strict=True) if gap_ns < GAP_NS)
-    drawn = [kept for kept, gap_ns in zip(same, gaps_ns, strict=True) if gap_ns >= GAP_NS]
-    expected, deviation = len(drawn) / SPINES, (len(drawn) / SPINES * (1 - 1 / SPINES)) ** 0.5
-    assert abs(sum(drawn) - expected) < 4 * deviation, (sum(drawn), expected, deviation)
+    steps = itertools.pairwise(paths)
+    drawn = Counter(step for step, gap_ns in zip(steps, gaps_ns, strict=True) if gap_ns >= GAP_NS)
+    # A draw that does not depend on the path before has each pair of paths equally often.
+    share = 1 / SPINES**2
+    expected, deviation = drawn.total() * share, (drawn.total() * share * (1 - share)) ** 0.5
+    for step in itertools.product(range(SPINES), range(SPINES)):
+        assert abs(drawn[step] - expected) < 4 * deviation, (step, drawn, expected, deviation)
