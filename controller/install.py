@@ -15,7 +15,7 @@ from finsy.proto import p4r
 from controller import codec
 from controller.client import Line, Session, Target, line_to
 from controller.defaults import DEFAULT_ELECTION_ID, DEFAULT_TIMEOUT_S
-from controller.ecn import LEVEL_PACKETS, THRESHOLDS
+from controller.ecn import LEVEL_PACKETS, THRESHOLDS, Level
 from controller.entities import (
     ActionCall,
     Entity,
@@ -313,6 +313,6 @@ def port_states(plan: SwitchPlan, cells: Mapping[int, int], entities: Iterable[E
     packets = iter([cells.get(cell, 0) for cell in level_cells(plan.ports)])
     for port, peer in plan.ports.items():
         of_port = thresholds.get(port, {})
-        levels = next(packets), next(packets), next(packets)
+        levels = tuple(next(packets) for _ in Level)
         found.append(PortState(plan.switch, port, peer, of_port.get("k"), of_port.get("k_dc"), *levels))
     return found

@@ -47,7 +47,7 @@ def _cut(*phases: Sequence[Update]) -> tuple[tuple[Update, ...], ...]:
 
 
 class Inserts:
-    """The writes that fill empty switches. An entity that plans share is looked at once, as it takes long to hash."""
+    """The writes that fill empty switches. An entity that plans share is hashed only once, because hashing is slow."""
 
     def __init__(self) -> None:
         self._known: dict[int, tuple[int, int, Update]] = {}

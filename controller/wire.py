@@ -35,7 +35,9 @@ _VARINT, _BYTES = 0, 2
 
 
 def varint(number: int) -> bytes:
-    """A non-negative number as protobuf writes it."""
+    """A number as protobuf writes it; raises ValueError for a negative one."""
+    if number < 0:
+        raise ValueError(f"{number} has no such form")
     if number < 0x80:
         return _SHORT[number]
     parts = bytearray()
@@ -116,7 +118,7 @@ class _Shapes:
         profile = codec.find_profile(self._schema, key.profile)
         content = p4r.ActionProfileMember(action_profile_id=profile.id).SerializeToString()
         if key.member_id:
-            content += _MEMBER_ID + varint(key.member_id)
+            content += _MEMBER_ID + _unsigned(key.member_id, 32)
         action = self._call(key.profile, profile.actions, member.action)
         return _sized(_OF_MEMBER, content + _sized(_MEMBER_ACTION, action))
 
@@ -124,9 +126,9 @@ class _Shapes:
         key, action = entry.key, entry.action
         match action:
             case MemberRef(number):
-                does = _BY_MEMBER + varint(number)
+                does = _BY_MEMBER + _unsigned(number, 32)
             case GroupRef(number):
-                does = _BY_GROUP + varint(number)
+                does = _BY_GROUP + _unsigned(number, 32)
             case ActionCall():
                 does = _sized(_BY_CALL, self._call("", self._schema.actions, action))
             case _:
@@ -138,7 +140,7 @@ class _Shapes:
         table = codec.find_table(self._schema, key.table)
         content = p4r.TableEntry(table_id=table.id).SerializeToString() + fields + _sized(_ENTRY_ACTION, does)
         if key.priority:
-            content += _ENTRY_PRIORITY + varint(key.priority)
+            content += _ENTRY_PRIORITY + _unsigned(key.priority, 31)
         return _sized(_OF_ENTRY, content)
 
     def _call(self, profile: str, actions: P4EntityMap[P4Action], call: ActionCall) -> bytes:
@@ -185,6 +187,13 @@ class _Shapes:
                 raise _OtherShapeError
 
 
+def _unsigned(number: int, width_bits: int) -> bytes:
+    """A number that fits into so many bits; of others `codec` and the switch know what to say."""
+    if not 0 <= number < 1 << width_bits:
+        raise _OtherShapeError
+    return varint(number)
+
+
 def _value(value: int, width_bits: int) -> bytes:
     """Length and shortest big-endian bytes of a value that fits."""
     bits = value.bit_length()
@@ -229,6 +238,7 @@ class Wire:
         """A request for everything in the scope; raises PlanError."""
         wanted = self._reads.get(scope)
         if wanted is None:
+            codec.make_room(self._reads)
             wanted = self._reads[scope] = codec.read_request(scope, self._schema, 0).SerializeToString()
         return p4r.ReadRequest(device_id=device_id).SerializeToString() + wanted
 

@@ -1,7 +1,8 @@
 """Talks P4Runtime to switches of this process: `client` without gRPC.
 
 The requests, their order and their checks are those of `client`, and the service that answers is the one that gRPC
-reaches. A call is made at once and ends before anything else happens, so no timeout applies.
+reaches. A call is made at once and ends before anything else happens; before each one other tasks, timeouts and Ctrl-C
+have their turn.
 """
 
 import asyncio
@@ -82,12 +83,13 @@ class _Client(P4Client):
     async def send(self, msg: p4r.StreamMessageRequest) -> None:
         """Sends a message on the stream, the first of which opens it."""
         calls = self.service.calls
+        await asyncio.sleep(0)
         if self._number is None:
             self._number = calls.open()
         try:
             self._received += calls.send(self._number, msg.SerializeToString())
         except self.service.refusal as error:
-            self._number = None
+            await self.close()
             raise self.refused(error, "send") from None
 
     async def receive(self) -> p4r.StreamMessageResponse:
@@ -99,6 +101,7 @@ class _Client(P4Client):
     async def request(self, msg: Any) -> Any:
         """The answer of a method that has one."""
         name = type(msg).__name__
+        await asyncio.sleep(0)
         try:
             (answer,) = self.service.calls.call(name.removesuffix("Request"), msg.SerializeToString())
         except self.service.refusal as error:
@@ -107,6 +110,7 @@ class _Client(P4Client):
 
     async def request_iter(self, msg: p4r.ReadRequest) -> AsyncIterator[p4r.ReadResponse]:
         """The answers to a read."""
+        await asyncio.sleep(0)
         try:
             answers = self.service.calls.call("Read", msg.SerializeToString())
         except self.service.refusal as error:
@@ -137,15 +141,17 @@ class LocalSession(Session):
             return False
         request = pipeline.wire.push(self.target.device_id, self._primary_id("pipeline push"))
         async with self._bounded("pipeline push"):
+            await asyncio.sleep(0)
             self._call("SetForwardingPipelineConfig", request)
         return True
 
     async def read(self, scope: Scope, pipeline: Pipeline) -> tuple[Entity, ...]:
-        """As `Session.read`."""
+        """As `Session.read`, in one request: what a connection takes does not bound it."""
         if not scope.tables and not scope.profiles:
             return ()
         request = pipeline.wire.read(self.target.device_id, scope)
         async with self._bounded("read"):
+            await asyncio.sleep(0)
             try:
                 messages = self._calls.read(request)
             except self._refusal as error:
@@ -161,6 +167,7 @@ class LocalSession(Session):
         for batch in batches:
             request = pipeline.wire.write(self.target.device_id, election_id, batch)
             async with self._bounded("write", batch):
+                await asyncio.sleep(0)
                 self._call("Write", request)
         return sum(len(batch) for batch in batches)
 
@@ -171,6 +178,7 @@ class LocalSession(Session):
             return await super().read_counter(name, wanted, pipeline)
         request = pipeline.wire.counter(self.target.device_id, name, wanted)
         async with self._bounded(f"read of {name}"):
+            await asyncio.sleep(0)
             try:
                 return dict(self._calls.read_packets(request))
             except self._refusal as error:
@@ -194,8 +202,6 @@ class LocalLine:
     async def session(self, target: Target, timeout_s: float) -> AsyncGenerator[LocalSession]:
         """A session with a switch, closed at the end."""
         client = _Client(self._address, self._service)
-        # Calls never wait, so that others, Ctrl-C among them, have their turn between two switches.
-        await asyncio.sleep(0)
         try:
             yield LocalSession(target, client, timeout_s)
         finally:

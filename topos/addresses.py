@@ -64,7 +64,7 @@ class AddressPlan:
 
 
 _last: list[tuple[ReferenceType[Topology], AddressPlan]] = []
-"""The topology that was asked for last: a plan of a network asks several times."""
+"""The last topology and its plan, which callers share and leave as it is: planning needs it several times."""
 
 
 def plan_addresses(topology: Topology) -> AddressPlan:

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Awaitable, Callable, Iterator
 from dataclasses import replace
+from typing import Any, cast
 
 import pytest
 from finsy.proto import p4r
@@ -30,6 +32,7 @@ from controller.entities import (
 )
 from controller.install import Server, diff_network, install_network, read_ports
 from controller.pipeline import Pipeline, load_pipeline
+from controller.reconcile import MAX_BATCH
 from controller.wire import varint
 from controller.within import Service
 from p4cc import _engine
@@ -111,6 +114,12 @@ async def _absent(session: Session, pipeline: Pipeline) -> None:
     await session.write([[Update(UpdateKind.INSERT, route)]], pipeline)
 
 
+async def _all_absent(session: Session, pipeline: Pipeline) -> None:
+    routes = (Lpm(program.ROUTES_KEY, 0x0A000000 + host, 32) for host in range(MAX_BATCH))
+    entries = [Entry(EntryKey(program.ROUTES, (route,)), MemberRef(77)) for route in routes]
+    await session.write([[Update(UpdateKind.INSERT, one) for one in entries]], pipeline)
+
+
 async def _cell(session: Session, pipeline: Pipeline) -> None:
     await session.read_counter(program.LEVEL_PACKETS, [1 << 40], pipeline)
 
@@ -148,6 +157,40 @@ async def test_refusals_are_alike(servers: tuple[Server, Server], pipeline: Pipe
                 await ACTIONS[what](session, pipeline)
             found.append(str(caught.value))
     assert found[0] == found[1]
+
+
+async def test_a_whole_batch_that_is_refused_is_counted_with_its_cause(
+    servers: tuple[Server, Server], pipeline: Pipeline
+) -> None:
+    (plan,) = planned(TOPOLOGY, ECN)
+    _, local = servers
+    async with local.line() as line, line.session(local.target(plan), 9.0) as session:
+        await session.become_primary(9)
+        await session.ensure_pipeline(pipeline, is_new=True)
+        with pytest.raises(SwitchError, match=rf"has no member 77; insert the member first; {MAX_BATCH - 1} more"):
+            await _all_absent(session, pipeline)
+
+
+async def test_others_have_their_turn_between_batches(servers: tuple[Server, Server], pipeline: Pipeline) -> None:
+    (plan,) = planned(TOPOLOGY, ECN)
+    _, local = servers
+    turns = 0
+
+    async def take_turns() -> None:
+        nonlocal turns
+        while True:
+            turns += 1
+            await asyncio.sleep(0)
+
+    async with local.line() as line, line.session(local.target(plan), 9.0) as session:
+        await session.become_primary(9)
+        await session.ensure_pipeline(pipeline, is_new=True)
+        other = asyncio.create_task(take_turns())
+        batches = [[Update(UpdateKind.INSERT, entry(port, 7))] for port in range(8)]
+        before = turns
+        await session.write(batches, pipeline)
+        other.cancel()
+    assert turns - before >= len(batches)
 
 
 async def test_a_device_that_is_not_there_is_refused_alike(servers: tuple[Server, Server], pipeline: Pipeline) -> None:
@@ -225,6 +268,8 @@ CALLS = st.builds(
     ).map(lambda args: tuple(sorted(args.items()))),
 )
 NUMBERS = st.integers(0, (1 << 32) - 1)
+BEYOND = [-200, -1, 1 << 32, (1 << 32) + 3]
+"""Numbers that no id has."""
 ENTITIES: st.SearchStrategy[Entity] = st.one_of(
     st.builds(Member, st.builds(MemberKey, st.sampled_from([program.NEXT_HOPS, "nothing"]), NUMBERS), CALLS),
     st.builds(
@@ -233,7 +278,7 @@ ENTITIES: st.SearchStrategy[Entity] = st.one_of(
             EntryKey,
             st.sampled_from([program.ROUTES, program.THRESHOLDS, "nothing"]),
             st.lists(MATCHES, max_size=2).map(tuple),
-            st.sampled_from([0, 1, 1 << 20]),
+            st.sampled_from([-200, -1, 0, 1, 1 << 20, (1 << 31) - 1]),
         ),
         st.one_of(CALLS, st.builds(MemberRef, NUMBERS), st.builds(GroupRef, NUMBERS)),
     ),
@@ -254,6 +299,30 @@ def test_bytes_of_any_entity_are_the_codecs_or_refused_alike(entity: Entity) -> 
     with pytest.raises(PlanError) as caught:
         pipeline.wire.write(1, p4r.Uint128(), [update])
     assert str(caught.value) == refusal
+
+
+@pytest.mark.parametrize("number", BEYOND)
+@pytest.mark.parametrize("shape", [MemberRef, GroupRef, "member", "priority"])
+def test_numbers_that_no_field_holds_are_refused_as_by_the_codec(
+    number: int, shape: Callable[[int], Any] | str
+) -> None:
+    pipeline = load_pipeline(P4INFO, b"program")
+    lpm = (Lpm(program.ROUTES_KEY, 0x0A000000, 8),)
+    if shape == "member":
+        call = ActionCall(program.SET_NEXT_HOP, (("dst_mac", 1), ("port", 1)))
+        entity: Entity = Member(MemberKey(program.NEXT_HOPS, number), call)
+    elif shape == "priority":
+        if number < 0:
+            pytest.skip("the switch refuses a negative priority, which protobuf can say")
+        entity = Entry(EntryKey(program.ROUTES, lpm, number), MemberRef(1))
+    else:
+        entity = Entry(EntryKey(program.ROUTES, lpm), cast("Callable[[int], Any]", shape)(number))
+    update = Update(UpdateKind.INSERT, entity)
+    with pytest.raises((ValueError, PlanError)) as expected:
+        codec.to_update(update, pipeline.schema)
+    with pytest.raises(type(expected.value)) as caught:
+        pipeline.wire.write(1, p4r.Uint128(), [update])
+    assert str(caught.value) == str(expected.value)
 
 
 @given(st.integers(0, 1 << 64))

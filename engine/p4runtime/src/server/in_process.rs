@@ -5,8 +5,8 @@ use tokio::runtime::Runtime;
 use tokio_stream::{Stream, StreamExt};
 use tonic::{Request, Response, Status};
 
-use super::StartError;
 use super::outbox::Outgoing;
+use super::{MAX_REQUEST_BYTES, StartError};
 
 /// The thread that calls run on.
 pub struct Calls(Runtime);
@@ -73,8 +73,12 @@ impl Calls {
 /// A message of its bytes.
 ///
 /// # Errors
-/// `InvalidArgument` where they are none.
+/// `InvalidArgument` where they are none, `OutOfRange` where they are more than a connection takes.
 pub fn decode<M: Message + Default>(message: &[u8]) -> Result<M, Status> {
+    if message.len() > MAX_REQUEST_BYTES {
+        let (bytes, most) = (message.len(), MAX_REQUEST_BYTES);
+        return Err(Status::out_of_range(format!("the message has {bytes} B; send at most {most} B")));
+    }
     M::decode(message).map_err(|error| Status::invalid_argument(error.to_string()))
 }
 

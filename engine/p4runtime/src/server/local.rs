@@ -15,7 +15,7 @@ use super::in_process::{self, Calls};
 use super::outbox::{Outgoing, outbox};
 use super::service::Service;
 use super::stream::Controller;
-use super::{Delivered, Devices, StartError};
+use super::{Delivered, Devices, MAX_REQUEST_BYTES, StartError};
 use crate::errors::MetadataLimit;
 use crate::proto::p4::v1 as p4;
 use p4::p4_runtime_server::P4Runtime;
@@ -23,10 +23,10 @@ use p4cc_units::Time;
 
 type Replies = Outgoing<p4::StreamMessageResponse>;
 
-/// What a status may take, as much as p4cc's controller takes from a connection.
-const METADATA_BYTES: usize = 64 << 10;
+/// What a status may take: nothing carries it, so it may say what became of each update of a request.
+const METADATA_BYTES: usize = MAX_REQUEST_BYTES;
 
-/// A P4Runtime server that nothing connects to, or the way to one beside its connections.
+/// A P4Runtime server that nothing connects to, or a direct client of one that also has connections.
 pub struct Local {
     service: Service,
     calls: Calls,
@@ -50,7 +50,7 @@ impl Local {
 
     /// A client of a service that others may be connected to.
     pub(super) fn of(service: Service) -> Result<Self, StartError> {
-        let peer = Peer::announcing(MetadataLimit::announced(METADATA_BYTES));
+        let peer = Peer::announcing(MetadataLimit::Bytes(METADATA_BYTES));
         Ok(Self { service, calls: Calls::start()?, peer, streams: Vec::new() })
     }
 
@@ -104,8 +104,12 @@ impl Local {
             self.service.next_session(),
             Link { sender, released: Arc::default() },
         );
-        self.streams.push(Some((controller, replies)));
-        self.streams.len() - 1
+        let stream = self.streams.iter().position(Option::is_none).unwrap_or(self.streams.len());
+        if stream == self.streams.len() {
+            self.streams.push(None);
+        }
+        self.streams[stream] = Some((controller, replies));
+        stream
     }
 
     /// Sends a message on a stream; what has come on it so far.
