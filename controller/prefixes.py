@@ -8,7 +8,7 @@ so each leads towards the hosts of that one.
 
 from collections.abc import Iterator
 from itertools import pairwise
-from typing import NamedTuple, TypeAlias
+from typing import TypeAlias
 
 import numpy as np
 import numpy.typing as npt
@@ -17,24 +17,6 @@ Addresses: TypeAlias = npt.NDArray[np.uint32]
 Ids: TypeAlias = npt.NDArray[np.int32]
 
 _BITS = 32
-
-
-class Prefix(NamedTuple):
-    """Addresses that share a beginning, and the way that all hosts among them have."""
-
-    value: int
-    length: int
-    way: int
-
-
-def prefixes(addresses: Addresses, ways: Ids) -> Iterator[Prefix]:
-    """The fewest prefixes that give each host its way and no host another's, ascending; as short as hosts ask for.
-
-    `addresses` are those of hosts, ascending and each once; `ways` has the way of each.
-    """
-    for start, end, way in runs(ways):
-        for value, length in covering(addresses, start, end):
-            yield Prefix(value, length, way)
 
 
 def runs(ways: Ids) -> Iterator[tuple[int, int, int]]:
@@ -48,7 +30,10 @@ def runs(ways: Ids) -> Iterator[tuple[int, int, int]]:
 
 
 def covering(addresses: Addresses, start: int, end: int) -> list[tuple[int, int]]:
-    """Value and length of prefixes over a stretch of hosts, without the addresses of the hosts before and after it."""
+    """Value and length of the fewest prefixes over a stretch of hosts, without the hosts before and after it.
+
+    `addresses` are those of all hosts, ascending and each once. Prefixes ascend and are as short as hosts ask for.
+    """
     above = int(addresses[start - 1]) if start else -1
     below = int(addresses[end]) if end < len(addresses) else 1 << _BITS
     here, found = start, list[tuple[int, int]]()

@@ -1,19 +1,30 @@
 """Prefixes of routes: each host has its way, no address has two, as few as can be; a search says so too."""
 
 from ipaddress import IPv4Network
+from typing import NamedTuple
 
 import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from controller.prefixes import Prefix, prefixes
+from controller.prefixes import covering, runs
 
 hosts = st.dictionaries(st.integers(0, 40) | st.integers(2**32 - 9, 2**32 - 1), st.integers(0, 2), min_size=1)
 
 
+class Prefix(NamedTuple):
+    """Addresses that share a beginning, and the way that all hosts among them have."""
+
+    value: int
+    length: int
+    way: int
+
+
 def found(ways: dict[int, int]) -> list[Prefix]:
     values = sorted(ways)
-    return list(prefixes(np.array(values, dtype=np.uint32), np.array([ways[v] for v in values], dtype=np.int32)))
+    addresses = np.array(values, dtype=np.uint32)
+    of_hosts = runs(np.array([ways[value] for value in values], dtype=np.int32))
+    return [Prefix(*prefix, way) for start, end, way in of_hosts for prefix in covering(addresses, start, end)]
 
 
 def texts(ways: dict[int, int]) -> list[tuple[str, int]]:
