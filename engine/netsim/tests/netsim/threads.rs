@@ -141,7 +141,7 @@ fn partitions_whose_work_moves_give_the_results_of_one_thread() {
 fn a_large_network_is_that_of_one_thread() {
     let record = json!({"windows_interval_ns": 100_000, "queues_interval_ns": 100_000});
     for sender in [Sender::Hpcc, Sender::Dcqcn, Sender::Dctcp, Sender::DctcpTcp] {
-        let tree = FatTree { k: 6, sender, size_bytes: 50_000, idle_flows: 0, record: record.clone() };
+        let tree = FatTree { k: 6, sender, size_bytes: 150_000, idle_flows: 0, record: record.clone() };
         assert!(assert_same(&tree.build()) > 10, "{sender:?}: threads had nothing to do");
     }
 }
