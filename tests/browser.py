@@ -36,7 +36,7 @@ QUIET = (
 """Chromium itself asks nobody outside for anything."""
 DESK: ViewportSize = {"width": 1280, "height": 900}
 PHONE: ViewportSize = {"width": 390, "height": 844}
-_WAIT_MS = 15_000
+_WAIT_MS = 60_000
 
 
 @dataclass
