@@ -39,7 +39,7 @@ class Pipeline:
 
     @cached_property
     def wire(self) -> Wire:
-        """The same as bytes."""
+        """Serialized requests and entities of this program."""
         return Wire(self.schema, self.config)
 
     def fills(self, scope: Scope) -> bool:

@@ -1,8 +1,8 @@
 """Talks P4Runtime to switches of this process: `client` without gRPC.
 
 The requests, their order and their checks are those of `client`, and the service that answers is the one that gRPC
-reaches. A call is made at once and ends before anything else happens; before each one other tasks, timeouts and Ctrl-C
-have their turn.
+reaches. A call ends before anything else happens, so no timeout bounds it; other tasks and Ctrl-C have their turn
+before each call.
 """
 
 import asyncio
@@ -83,7 +83,6 @@ class _Client(P4Client):
     async def send(self, msg: p4r.StreamMessageRequest) -> None:
         """Sends a message on the stream, the first of which opens it."""
         calls = self.service.calls
-        await asyncio.sleep(0)
         if self._number is None:
             self._number = calls.open()
         try:
@@ -101,7 +100,6 @@ class _Client(P4Client):
     async def request(self, msg: Any) -> Any:
         """The answer of a method that has one."""
         name = type(msg).__name__
-        await asyncio.sleep(0)
         try:
             (answer,) = self.service.calls.call(name.removesuffix("Request"), msg.SerializeToString())
         except self.service.refusal as error:
@@ -110,7 +108,6 @@ class _Client(P4Client):
 
     async def request_iter(self, msg: p4r.ReadRequest) -> AsyncIterator[p4r.ReadResponse]:
         """The answers to a read."""
-        await asyncio.sleep(0)
         try:
             answers = self.service.calls.call("Read", msg.SerializeToString())
         except self.service.refusal as error:
@@ -135,13 +132,19 @@ class LocalSession(Session):
         self._calls = client.service.calls
         self._refusal = client.service.refusal
 
+    @asynccontextmanager
+    async def _bounded(self, what: str, batch: Sequence[Update] = ()) -> AsyncGenerator[None]:
+        """As `Session._bounded`; calls never yield, so others have their turn first."""
+        async with super()._bounded(what, batch):
+            await asyncio.sleep(0)
+            yield
+
     async def ensure_pipeline(self, pipeline: Pipeline, *, is_new: bool = False) -> bool:
         """As `Session.ensure_pipeline`."""
         if not is_new and await self.has_pipeline(pipeline):
             return False
         request = pipeline.wire.push(self.target.device_id, self._primary_id("pipeline push"))
         async with self._bounded("pipeline push"):
-            await asyncio.sleep(0)
             self._call("SetForwardingPipelineConfig", request)
         return True
 
@@ -151,7 +154,6 @@ class LocalSession(Session):
             return ()
         request = pipeline.wire.read(self.target.device_id, scope)
         async with self._bounded("read"):
-            await asyncio.sleep(0)
             try:
                 messages = self._calls.read(request)
             except self._refusal as error:
@@ -167,7 +169,6 @@ class LocalSession(Session):
         for batch in batches:
             request = pipeline.wire.write(self.target.device_id, election_id, batch)
             async with self._bounded("write", batch):
-                await asyncio.sleep(0)
                 self._call("Write", request)
         return sum(len(batch) for batch in batches)
 
@@ -178,7 +179,6 @@ class LocalSession(Session):
             return await super().read_counter(name, wanted, pipeline)
         request = pipeline.wire.counter(self.target.device_id, name, wanted)
         async with self._bounded(f"read of {name}"):
-            await asyncio.sleep(0)
             try:
                 return dict(self._calls.read_packets(request))
             except self._refusal as error:
